@@ -1,6 +1,6 @@
 /**
- * Runs the waiting changes one after the other in one transaction, which holds the schema's lock. If one fails, all run again, each in a
- * savepoint.
+ * Runs waiting changes one after the other in one transaction, which holds the advisory lock of the schema. If a change
+ * fails, the transaction is rolled back, and all its changes run again, each in a savepoint.
  */
 import { Batches, type ChangeOrCall, type RunningBatch } from '../changes/batches.ts';
 import {
@@ -21,16 +21,16 @@ import { drive } from './drive.ts';
 import { localSettingsSql } from './session.ts';
 
 /**
- * The most changes, and the most calls of a domain's transactions, in one transaction of PostgreSQL. The transaction must end before its
- * timeout.
+ * How many changes, and how many calls of a domain's transactions, run in one transaction of PostgreSQL. The numbers
+ * are small enough for the transaction to end before its timeout.
  */
 export const MOST_CHANGES = 64;
 export const MOST_CALLS = 8;
 
-/** How long a transaction may hold the lock before it is another server's turn, in milliseconds. */
+/** How long a transaction may hold the lock before another server gets it, in milliseconds. */
 const TURN = 100;
 
-/** The error of changes that have not begun when their time is nearly over. */
+/** The error of changes that could not begin before their timeout. */
 const LATE = new StoreUnavailable(new Error('the changes before it took long'));
 
 const endOf = ({ until = Number.POSITIVE_INFINITY }: PostgresConnection) => until;
@@ -66,8 +66,8 @@ class ChangeTransactions {
   }
 
   /**
-   * Runs as many of the first changes as fit into a turn, and returns their answers. If that fails, returns the error: a StoreUnavailable
-   * gives the outcome, and after any other error nothing was done.
+   * Runs the changes, in order, until the turn is over, and returns the answers of those that ran. If this fails,
+   * returns the error. A StoreUnavailable gives the outcome; any other error means that nothing was changed.
    */
   async tryToRun(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
@@ -78,7 +78,7 @@ class ChangeTransactions {
       await connection.query('COMMIT');
       return answers;
     } catch (error) {
-      // A lost connection has already rolled back the transaction.
+      // If the connection is lost, PostgreSQL itself rolls back the transaction.
       if (connection.isOpen) await Promise.allSettled([connection.query('ROLLBACK')]);
       else if (isCommitting) return new StoreUnavailable(error, 'outcome_unknown');
       return connection.isOpen || error instanceof StoreUnavailable ? (error as Error) : new StoreUnavailable(error);
@@ -96,7 +96,7 @@ class ChangeTransactions {
       isFatal: (error) => !isSafe || error instanceof StoreUnavailable,
       mayBegin: (change) => {
         latest = change;
-        // The turn begins with the first change.
+        // The time of the turn begins with the first change.
         end ??= Math.min(performance.now() + TURN, endOf(connection));
         return performance.now() <= end;
       },
@@ -108,7 +108,7 @@ class ChangeTransactions {
       if (answers.length === 0) throw LATE;
       return answers;
     } catch (error) {
-      // An endless transaction is stopped by closing its connection.
+      // If a transaction does not end, the connection is closed. Then the error names the transaction that was running.
       if (connection.isOpen || !latest || !isTransactionCall(latest)) throw error;
       throw new Error(`${latest.collection}.${latest.call}: ${(error as Error).message}`, { cause: error });
     }
@@ -124,11 +124,15 @@ interface DatabaseError extends Error {
 /** SQLSTATEs. */
 const [OUT_OF_RANGE, NO_PARENT, NOT_UNIQUE] = ['22003', '23503', '23505'];
 
-/** Finds the code of the refusal for an error of the database; undefined for other errors. */
+/**
+ * Returns the code of a refusal, if the error of the database means that the change is refused. Returns undefined for
+ * other errors.
+ */
 function codeOf({ code, detail = '' }: DatabaseError, change: Change, changes: ChangeRunner): string | undefined {
   if (code === OUT_OF_RANGE) return 'out_of_range';
   const table = changes.tableOf(change);
-  // The text is like `Key (shop, lower(name))=(…)`, in the server's language. Reserved words of SQL are quoted.
+  // `detail` is a text such as `Key (shop, lower(name))=(…)`, in the language of the server. Names that are reserved
+  // words of SQL are in quotes.
   const [keys] = detail.slice(detail.indexOf('(') + 1).split(')=(', 1) as [string];
   const columns = keys.replace(/lower\(|[)" ]/g, '').split(',');
   if (code === NO_PARENT)

@@ -1,4 +1,7 @@
-/** Runs the writes of clients: limits how many may wait, counts them, inserts records, and proves that the database can be written. */
+/**
+ * Runs the writes of clients: limits how many may wait, counts them, and inserts records. Also tests whether the
+ * database can be written, for health checks.
+ */
 import type { Created } from '../changes/changes.ts';
 import type { Fields } from '../collection.ts';
 import { type StoreCounts, StoreUnavailable } from '../store.ts';
@@ -17,25 +20,25 @@ export class ClientWrites {
   readonly #most: number;
   readonly #counts: StoreCounts;
   #waiting = 0;
-  /** The times when each table last accepted a create or a trial row. */
+  /** For each table, the last time when it accepted a record or a trial row. */
   #provenAt: ReadonlyMap<string, number> = new Map();
 
-  /** `most` is how many writes may wait. */
+  /** `most` is the number of writes that may wait. */
   constructor(pool: ConnectionPool, most: number, counts: StoreCounts) {
     this.#pool = pool;
     this.#most = most;
     this.#counts = counts;
   }
 
-  /** Whether creates in these tables have worked recently, and no write has failed or begun after that. */
+  /** Whether records were inserted into all these tables recently, and no write has begun or failed since then. */
   areProven(tables: readonly string[]): boolean {
     const oldest = performance.now() - PROOF_AGE;
     return tables.every((table) => (this.#provenAt.get(table) ?? Number.NEGATIVE_INFINITY) > oldest);
   }
 
   /**
-   * Coalesces up to `most` waiting writes into one statement, with one commit. `proves` names the tables that can be written if the
-   * statement succeeds.
+   * Makes a function that coalesces up to `most` waiting writes into one statement, with one commit. If the statement
+   * succeeds, the tables in `proves` count as writable.
    */
   gatherWrites<Question, Outcome>(
     writeAll: BatchLoader<Question, Outcome | Error>,
@@ -57,7 +60,7 @@ export class ClientWrites {
     };
   }
 
-  /** Notes whether a write has proven that the tables can be written. */
+  /** Records whether a write has proven that these tables can be written. */
   proving<Question, Answer>(
     tables: readonly string[],
     writeAll: BatchLoader<Question, Answer>,
@@ -83,14 +86,17 @@ export class ClientWrites {
   }
 }
 
-/** SQLSTATEs of a deadlock with another program, and of a serialization failure: nothing was done. */
+/**
+ * Matches the SQLSTATEs of a deadlock with another program and of a serialization failure. In both cases nothing was
+ * written.
+ */
 const CONFLICTS = /^40(001|P01)$/;
 const TRIES = 5;
 
 const isConflict = (answer: unknown) =>
   answer instanceof StoreUnavailable && CONFLICTS.test(String((answer.cause as { code?: unknown }).code));
 
-/** Retries writes that conflict with other programs, a few times. */
+/** Retries writes that have conflicted with other programs, until they have been tried TRIES times. */
 function untilNoConflict<Question, Answer>(
   writeAll: BatchLoader<Question, Answer>,
   tries = 1,
@@ -104,7 +110,7 @@ function untilNoConflict<Question, Answer>(
   };
 }
 
-/** Inserts all waiting records by one INSERT, which PostgreSQL commits by itself. */
+/** Inserts all waiting records with one INSERT statement. PostgreSQL commits it without a COMMIT. */
 export function buildInsert(
   schema: string,
   { name, newFields, sequence }: Table,
@@ -112,7 +118,8 @@ export function buildInsert(
   const { columns, arrays } = toArraysSql(newFields);
   const times = newFields.filter(({ set }) => set === 'created' || set === 'changed');
   const values = newFields.map((field) => (times.includes(field) ? 'now' : field.column));
-  // PostgreSQL computes the time when it reads the first row. By then, the table's trigger holds the lock.
+  // PostgreSQL computes the time when it reads the first row. By then, the trigger of the table has already got the
+  // lock.
   const moment = times.length > 0 ? `WITH moment AS MATERIALIZED (SELECT ${NOW} AS now)` : '';
   const sql = `${moment}
     INSERT INTO ${schema}.${name} (${columns})
@@ -124,16 +131,16 @@ export function buildInsert(
   });
 }
 
-/** An id that no record has. Giving it explicitly keeps the sequence from advancing. */
+/** An id that no record has. With an explicit id, a trial row does not advance the table's sequence. */
 const LAST_ID = '9223372036854775807';
 
-/** Our own SQLSTATE, which reports that the trial row was inserted. */
+/** The SQLSTATE with which a trial ends that has inserted its row. */
 const DONE = 'PT001';
 
 /**
- * Inserts a trial row into each table, and rolls back. A single statement does both, so that the lock is released even if the server
- * process dies, and PostgreSQL does not log an error. A row that only violates a constraint is proof enough. Then the statement rewrites a
- * row unchanged.
+ * Inserts a trial row into each table, and rolls back. One statement does both. So the lock is released even if the
+ * server process dies, and PostgreSQL does not log an error. A row that violates a constraint also counts as success,
+ * because the table itself can be written. At the end, the statement rewrites an existing row unchanged.
  */
 export function buildProveWritable(schema: string, tables: readonly Table[]): BatchLoader<undefined, unknown> {
   const tries = tables.map((table) => {

@@ -1,17 +1,20 @@
-/** Coalesces all waiting calls of the same kind into one statement: however many they are, they cost one round trip. */
+/** Coalesces waiting calls of the same kind into one statement, so that all of them together cost one round trip. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { InvalidValue } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { RunTask } from './connection-pool.ts';
 
-/** Answers all questions by one statement, in the order of the questions. If a question fails, its answer is an Error. */
+/**
+ * Answers all questions with one statement. The answers are in the order of the questions. The answer to a question
+ * that failed is an Error.
+ */
 export type BatchLoader<Question, Answer> = (
   connection: PostgresConnection,
   questions: Question[],
 ) => Promise<Answer[]>;
 
-/** How many calls one statement may answer: it must end before PostgreSQL's timeout. */
+/** How many calls one statement answers at most, so that it ends before PostgreSQL's timeout. */
 const MAX_CALLS = 1000;
 
 interface Batch<Question, Answer> {
@@ -20,19 +23,21 @@ interface Batch<Question, Answer> {
 }
 
 /**
- * The turns of several kinds of calls. Statements run one after the other, because a few large statements cost less than many small ones at
- * once.
+ * Shared by several kinds of calls, so that their statements run one after the other: a few large statements cost less
+ * than many small ones at the same time.
  */
 interface Turns {
   latest: Promise<unknown>;
 }
 
-/** How long a statement waits for the previous one, in milliseconds. So a slow statement does not delay the others. */
+/**
+ * How long a statement waits for the previous one, in milliseconds, so that a slow statement does not delay the others.
+ */
 const LONGEST_WAIT = 5;
 
 /**
- * Makes a function. A call of it joins the waiting batch until a connection takes the batch. So the call never gets data that was read
- * earlier. If its answer is an Error, the call throws it.
+ * Makes a function from a question to its answer. A call joins the batch that is waiting for a connection. So its
+ * statement always begins after the call, and never returns older data. If the answer is an Error, the call throws it.
  */
 export function coalesce<Question, Answer>(
   run: RunTask,
@@ -56,7 +61,7 @@ export function coalesce<Question, Answer>(
     );
     turns.latest = answers.catch(() => {});
     const batch = { questions, answers };
-    // Also counts if no connection takes the batch in time.
+    // If no connection takes the batch in time, the next call begins a new batch.
     answers.catch(leave);
     return batch;
   }
@@ -72,7 +77,10 @@ export function coalesce<Question, Answer>(
   };
 }
 
-/** Bisects the questions of a failed statement, so that only the faulty ones fail. */
+/**
+ * Answers the questions with one statement. If that fails, the questions are bisected, so that only the faulty ones get
+ * an Error.
+ */
 export function blameOne<Question, Answer>(
   askAll: BatchLoader<Question, Answer>,
 ): BatchLoader<Question, Answer | Error> {
@@ -90,7 +98,10 @@ export function blameOne<Question, Answer>(
   };
 }
 
-/** SQLSTATEs: a sequence is exhausted, or a text is too long for an index that the description of its table does not list. */
+/**
+ * The SQLSTATEs of an exhausted sequence, and of a text that is too long for an index which the collection's
+ * description does not imply.
+ */
 const [USED_UP, TOO_LONG] = ['2200H', '54000'];
 
 export function toFault(error: Error & { code?: string }): Error {

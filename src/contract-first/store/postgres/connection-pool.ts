@@ -1,4 +1,4 @@
-/** A pool of connections that stay open, and a queue of tasks. A task ends in time, whatever the database does. */
+/** A pool of open connections, with a queue of tasks. Each task ends before its timeout, whatever the database does. */
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';
@@ -11,28 +11,28 @@ export type RunTask = <Result>(task: Task<Result>) => Promise<Result>;
 export interface ConnectionPoolOptions {
   connect: () => Promise<PostgresConnection>;
   count: number;
-  /** How long a task may wait for a connection, in milliseconds. After that, nothing was done. */
+  /** How long a task may wait for a connection, in milliseconds. If it waits longer, it fails, and nothing was done. */
   waitTimeout: number;
   /**
-   * How long a transaction may wait, if longer than `waitTimeout`. If a transaction loses its connection, it is known that nothing was
-   * done.
+   * How long a transaction may wait for a connection; by default, `waitTimeout`. It may be longer, because a
+   * transaction that loses its connection before its commit has no effect.
    */
   transactionWait?: number;
-  /** How long a task may take, including its wait for a connection, in milliseconds. */
+  /** How long a task may take in milliseconds, including its wait for a connection. */
   timeout: number;
 }
 
 interface Job {
   task: Task<unknown>;
   isRepeatable: boolean;
-  /** How long the task may wait. */
+  /** How long the task may wait for a connection, in milliseconds. */
   wait: number;
 }
 
-/** The pause before the next try to connect, in milliseconds. */
+/** How long the pool waits before it tries to connect again, in milliseconds. */
 const PAUSE = 100;
 
-/** After this part of its timeout, a task may not begin another step. */
+/** The share of its timeout after which a task may not begin another statement. */
 const LAST = 0.9;
 
 const BUSY = new Error('all connections to the database are busy');
@@ -43,17 +43,17 @@ export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #transactionWait: number;
   readonly #waiting: Queue<Job>;
-  /** For each idle connection, the function that wakes it. */
+  /** For each idle connection, a function that makes it look for a job. */
   readonly #idle: (() => void)[] = [];
   readonly #serving: Promise<void>[];
   readonly #opened = new EventEmitter();
   #unopened: number;
-  /** How many connections are open, and how many of them run a job. */
+  /** `#open` is the number of open connections. `#used` is the number of connections that are running a job. */
   #open = 0;
   #used = 0;
   #isClosing = false;
   #isClosed = false;
-  /** Why no connection is available. */
+  /** The error for tasks that get no connection: the reason why none is available. */
   #failure: unknown = BUSY;
 
   constructor(options: ConnectionPoolOptions) {
@@ -65,18 +65,23 @@ export class ConnectionPool {
   }
 
   /**
-   * Runs the task on the next free connection, at the end of an iteration of the event loop. If the connection is lost, the task runs
-   * again. @throws StoreUnavailable
+   * Runs a task on the next free connection, at the end of the current iteration of the event loop. If the connection
+   * is lost, the task runs again on another one. @throws StoreUnavailable
    */
   readonly run: RunTask = (task) => this.#add({ task, isRepeatable: true, wait: this.#options.waitTimeout });
 
-  /** Runs a task. If its connection is lost, the outcome is unknown. */
+  /** Runs a task only once. If its connection is lost, it fails with the kind `outcome_unknown`. */
   readonly runOnce: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
 
-  /** Runs a task. If the connection is lost, the task itself reports the outcome. */
+  /**
+   * Runs a transaction only once. If its connection is lost, the task itself throws the error that gives the outcome.
+   */
   readonly runTransaction: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
 
-  /** Resolves when all connections have been open once. @throws Error with the reason, after `timeout` milliseconds */
+  /**
+   * Resolves when each connection has been open at least once. @throws Error with the reason if that takes longer than
+   * `timeout` milliseconds
+   */
   async untilOpen(timeout: number): Promise<void> {
     const limit = { signal: AbortSignal.timeout(timeout) };
     if (this.#unopened > 0) await once(this.#opened, 'all', limit).catch(() => Promise.reject(this.#failure));
@@ -86,7 +91,10 @@ export class ConnectionPool {
     return { used: this.#used, idle: Math.max(0, this.#open - this.#used), waiting: this.#waiting.length };
   }
 
-  /** Waits for running and waiting tasks. Rejects tasks that no connection can take any more. */
+  /**
+   * Waits for running and waiting tasks, and closes the connections. Tasks that get no connection any more are
+   * rejected.
+   */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#wakeAll();
@@ -139,8 +147,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Returns the next job, in the iteration of the event loop after the job arrived. Returns undefined if the connection is lost, or if the
-   * pool is closing and no job waits.
+   * Waits for a job, and returns it only at the end of the iteration of the event loop, so that more calls can join its
+   * batch. Returns undefined if the connection is lost, or if the pool is closing and no job waits.
    */
   async #takeNext(connection: PostgresConnection): Promise<Waiting<Job> | undefined> {
     while (connection.isOpen && !(this.#isClosing && this.#waiting.length === 0)) {

@@ -1,4 +1,4 @@
-/** Opens connections to PostgreSQL, and maps its outages to StoreUnavailable. */
+/** Opens connections to PostgreSQL, and converts its outages to StoreUnavailable. */
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { Row } from '../contents.ts';
@@ -9,52 +9,59 @@ import type { PostgresSettings, ServerAddress } from './settings.ts';
 
 export interface PostgresConnection {
   /**
-   * Runs one statement, or several without values, and returns the rows of the last, as texts. An error of a statement leaves the
-   * connection open.
-   * @throws StoreUnavailable if PostgreSQL rejected the statement for now, and did nothing
+   * Runs a statement, and returns its rows, with all values as texts. Without `values`, `sql` may contain several
+   * statements: then the rows of the last one are returned. If a statement fails, the connection stays open.
+   * @throws StoreUnavailable if PostgreSQL rejected the statement because of its present state; then nothing was done
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
   /**
-   * The latest time for the task on the connection to begin another step, by performance.now(). Soon after this time the task is given up.
+   * The time after which the task on this connection may not begin another statement, by `performance.now()`. Soon
+   * after this time, the connection is closed.
    */
   until?: number;
-  /** Whether the server was read-only when it last answered. */
+  /** Whether the server has reported that it is read-only now (`default_transaction_read_only`). */
   readonly isReadOnly: boolean;
-  /** Identifies the server until it restarts. */
+  /** A text that identifies the server until it restarts. */
   readonly server: string;
-  /** Resolves when the connection is no longer open. */
+  /** Resolves when the connection is closed or lost. */
   readonly ended: Promise<void>;
-  /** Closes the connection at once. A running statement fails with this error, and its outcome is unknown. */
+  /** Closes the connection immediately. A running statement fails with this error; its outcome is unknown. */
   end(error?: Error): void;
 }
 
-/** Returns every value as text. */
+/** Makes pg return every value as text. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 /**
- * Matches SQLSTATEs that concern the server and not the statement: resources, operator intervention, system errors, conflicts, locks,
- * read-only.
+ * Matches SQLSTATEs that the state of the server causes, and not the statement: lack of resources, operator
+ * intervention, system errors, conflicts between transactions, locks, and a read-only server.
  */
 const OUTAGE_CODES = /^(53|57|58|40001|40P01|55P03|25006)/;
-/** The SQLSTATE of a read-only server. The next connection may find the primary. */
+/** The SQLSTATE of a read-only server. The connection is then closed, because the next one may find the primary. */
 const READ_ONLY = '25006';
-/** Matches the codes of a lost connection. The outcome of the statement is then unknown. */
+/**
+ * Matches the SQLSTATEs of a lost connection. An error without a SQLSTATE counts as one. The outcome of the statement
+ * is then unknown.
+ */
 const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
-/** PgBouncer drops the connection's `statement_timeout` if it is set to ignore it. */
+/** The reason why the start fails behind a PgBouncer that ignores `statement_timeout`. */
 const NO_TIMEOUT = "behind a pooler, its role needs a limit: ALTER ROLE … SET statement_timeout = '600ms'";
 
 /** Timeouts, in milliseconds. */
 export interface ConnectionOptions {
   toConnect: number;
-  /** The limit of each statement, which PostgreSQL enforces. */
+  /** How long each statement may take. PostgreSQL cancels it after this time. */
   toAnswer: number;
-  /** Whether the connection runs the same small statements again and again. If so, the statements are prepared. */
+  /** Whether the connection runs the same small statements many times. If so, they are prepared. */
   isForChanges?: boolean;
 }
 
-/** Opens a connection to the primary. @throws Error if the server does not answer, or is read-only and so not the primary */
+/**
+ * Opens a connection to the primary. @throws Error if the server does not answer in time, or is read-only and so not
+ * the primary
+ */
 export async function connectTo(
   { host, port }: ServerAddress,
   { user, password, database, schema, sslNegotiation, isPrepared, applicationName }: PostgresSettings,
@@ -64,12 +71,12 @@ export async function connectTo(
   const socket = new Socket();
   const client = new pg.Client({
     ...{ host, port, user, password, database, ssl, statement_timeout: toAnswer },
-    // Without this value, pg would read the variable PGSSLNEGOTIATION.
+    // Without this value, pg would use the environment variable PGSSLNEGOTIATION.
     sslnegotiation: sslNegotiation,
     stream: () => socket,
     types: AS_TEXT,
     keepAlive: true,
-    // The default of the operating system is two hours.
+    // The operating system would otherwise begin to test an idle connection only after two hours.
     keepAliveInitialDelayMillis: 5000,
     application_name: applicationName,
   });
@@ -91,7 +98,7 @@ export async function connectTo(
     prepared.isOn = isForChanges && (isPrepared ?? isDirect === 't');
   } catch (error) {
     connection.end(error as Error);
-    // If a host name has several addresses, the error is an AggregateError without a message.
+    // If a host name has several addresses, the error is an AggregateError, which has no message.
     const { message, code } = error as { message: string; code?: string };
     throw new Error(`${host}:${port}: ${[message, code].find(Boolean)}`, { cause: error });
   } finally {
@@ -100,13 +107,13 @@ export async function connectTo(
   return Object.assign(connection, { server });
 }
 
-/** A setting that PostgreSQL reports when it changes. */
+/** The message with which PostgreSQL reports the new value of a setting. */
 interface ParameterStatus {
   parameterName: string;
   parameterValue: string;
 }
 
-/** The SQLSTATE and the routine in the error of a prepared statement after a migration changed the types of its columns. */
+/** The SQLSTATE and the routine of this error: a migration has changed the types of a prepared statement's columns. */
 const [UNSUPPORTED, STALE] = ['0A000', 'RevalidateCachedQuery'];
 
 function toConnection(
@@ -140,7 +147,8 @@ function toConnection(
       const { code = '', routine } = error instanceof pg.DatabaseError ? error : {};
       if (code === UNSUPPORTED && routine === STALE) {
         prepared.forgetAll();
-        // The owner of a transaction runs the whole transaction again.
+        // Outside a transaction, the statement runs again. A transaction fails, and its caller runs the whole
+        // transaction again.
         if (client.getTransactionStatus() === 'I') return query(text, values);
       }
       if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);

@@ -1,23 +1,27 @@
 /**
- * PostgreSQL's dialect: names, locks, times and values. Many records are bound as one array for each field, which `unnest` turns into rows.
+ * The SQL dialect of PostgreSQL: names, locks, times and values. To insert many records, one array is bound for each
+ * field, and `unnest` turns the arrays into rows.
  */
 import { toSqlLiteral } from '../../json/literals.ts';
 import type { Dialect } from '../changes/statement.ts';
 import type { Fields } from '../collection.ts';
 import { type Field, type JsonDialect, perTable, shownOf, toJsonText, toRecordJson } from '../tables/table.ts';
 
-/** Quotes the name of a schema or table. */
+/** Quotes the name of a schema or table for SQL. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Text columns use the collation "C": its `lower` changes only the letters A to Z. */
+/** Text columns have the collation "C". With this collation, `lower` changes only the letters A to Z. */
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `lower(${sql})` : sql);
 
-/** SQL of the number of the advisory lock for writing records of a schema. `schema` is its quoted name. */
+/**
+ * Returns SQL of the number of the advisory lock that writers of a schema's records hold. `schema` is the quoted name
+ * of the schema.
+ */
 export const lockOf = (schema: string) => `${toSqlLiteral(schema)}::regnamespace::oid::bigint`;
 
-/** SQL of the current time, in its stored form. */
+/** SQL of the current time, in the form in which times are stored. */
 export const NOW = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The column types. */
@@ -27,7 +31,7 @@ export const POSTGRES_TYPES = {
 } as const;
 export type PostgresType = (typeof POSTGRES_TYPES)[keyof typeof POSTGRES_TYPES];
 
-/** SQL of the columns, and of their arrays: `$1::text[],…`. */
+/** Returns SQL of the columns, and of the arrays with their values: `$1::text[],…`. */
 export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {
   return {
     columns: fields.map(({ column }) => column).join(),
@@ -35,15 +39,18 @@ export function toArraysSql(fields: readonly Field[]): { columns: string; arrays
   };
 }
 
-/** SQL of a field's array, such as `$1::text[]`. */
+/** Returns SQL of the array with the values of a field, such as `$1::text[]`. */
 export const toArraySql = ({ type }: Field, index: number) => `$${index}::${POSTGRES_TYPES[type]}[]`;
 
-/** The arrays of values, with NULL for absent fields. */
+/** Returns an array for each field, with the values of all records. An absent value is NULL. */
 export function toArrays(fields: readonly Field[], records: readonly Fields[]): unknown[][] {
   return fields.map((field) => records.map((record) => toValue(field, record[field.name])));
 }
 
-/** Converts a value to its bound form. For a field that may be absent or null, NULL means absent, and the text `null` means null. */
+/**
+ * Converts the value of a field to the form in which it is bound. If the field may be both absent and null, NULL means
+ * absent, and the text `null` means null.
+ */
 function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (type !== 'json' || value === undefined) return value ?? null;
   return value === null && isNullable && !isOptional ? null : toJsonText(value);

@@ -1,10 +1,10 @@
-/** The driver that runs generators of statements on one connection. */
+/** The driver that runs the statements of generators on a connection. */
 import { parse } from 'lossless-json';
 import type { SqlStep, SqlSteps } from '../collection.ts';
 import type { PostgresConnection } from './connection.ts';
 import { localSettingsSql } from './session.ts';
 
-/** Runs a generator of reads on one snapshot. */
+/** Runs a generator that only reads. All its statements see the same snapshot. */
 export async function driveReading<Result>(
   connection: PostgresConnection,
   schema: string,
@@ -18,7 +18,10 @@ export async function driveReading<Result>(
   }
 }
 
-/** Runs a team's own statement as a subquery, which cannot write. Rows are read as JSON, with every digit; integers become bigint. */
+/**
+ * Runs one statement. SQL that a team has written runs as a subquery, which cannot contain INSERT, UPDATE or DELETE.
+ * Its rows are read as JSON, with every digit; integers become bigint.
+ */
 async function query(connection: PostgresConnection, { sql, values, isReadOnly }: SqlStep): Promise<unknown[][]> {
   if (!isReadOnly) return connection.query(sql, values);
   const [[text]] = (await connection.query(`SELECT coalesce(json_agg(_row), '[]') FROM (${sql}) AS _row`, values)) as [
@@ -30,8 +33,8 @@ async function query(connection: PostgresConnection, { sql, values, isReadOnly }
 const toNumber = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
 
 /**
- * Runs a generator to its end. If a statement fails, the error is thrown into the generator, which may catch it. If the connection is lost,
- * the generator ends.
+ * Runs a generator to its end. The error of a failed statement is thrown into the generator, which may catch it. If the
+ * connection is lost, the generator is not resumed.
  */
 export async function drive<Result>(connection: PostgresConnection, steps: SqlSteps<Result>): Promise<Result> {
   let step = steps.next();

@@ -1,4 +1,4 @@
-/** Migrates a schema and adds our own triggers. Also inspects a schema for `--check`. */
+/** Migrates a schema, and adds the engine's triggers. Also inspects a schema for `--check`. */
 import { toSqlLiteral } from '../../json/literals.ts';
 import { sqlStep } from '../changes/statement.ts';
 import type { SqlStep, SqlSteps } from '../collection.ts';
@@ -12,17 +12,20 @@ import { drive } from './drive.ts';
 import { buildConnect } from './primary.ts';
 import type { PostgresSettings } from './settings.ts';
 
-/** How long to wait for locks, in milliseconds. */
+/** How long a migration waits for locks, in milliseconds. */
 interface LockTimeouts {
-  /** The wait for another program that migrates the same schema. */
+  /** How long it waits for another program that migrates the same schema. */
   migration: number;
-  /** The wait for a lock on a table. Statements of running servers queue behind this wait, and must be answered in time. */
+  /**
+   * How long it waits for the lock of a table. This time is short, because the statements of running servers wait
+   * behind it, and must be answered in time.
+   */
   table: number;
 }
 
 const LOCK_TIMEOUTS: LockTimeouts = { migration: 30_000, table: 500 };
 
-/** SQLSTATE: a lock was not free in time. */
+/** The SQLSTATE of a lock that was not free in time. */
 const LOCKED = '55P03';
 
 /** How long each step of an inspection may take, in milliseconds. */
@@ -55,7 +58,7 @@ export function buildMigrationTarget(schema: string, timeouts = LOCK_TIMEOUTS): 
     ...SELECTS,
     kind: 'postgres',
     types: POSTGRES_TYPES,
-    // Reads the catalogue, because to_regclass may have cached that the table did not exist.
+    // Reads the catalogue itself: `to_regclass` may still have cached that the table did not exist.
     findApplied: `SELECT FROM pg_class WHERE relname = 'applied_migrations' AND ${inSchema}`,
     check: (applied, pending) => check(schema, applied, pending),
     *begin() {
@@ -80,7 +83,7 @@ export function buildMigrationTarget(schema: string, timeouts = LOCK_TIMEOUTS): 
   };
 }
 
-/** Inspects a schema for `--check`. @throws Error with the reason why no server can be used, or why a start would fail */
+/** Inspects a schema for `--check`. @throws Error with the reason if no server can be used, or if a start would fail */
 export async function inspectPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
@@ -95,7 +98,10 @@ export async function inspectPostgres(
   }
 }
 
-/** Checks that the pending migrations can run. A new schema may contain other tables, but none that a migration creates. */
+/**
+ * Checks that the pending migrations can run. A new schema may contain tables of others, unless a migration creates a
+ * table with the same name.
+ */
 function* check(schema: string, applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void> {
   const [[encoding]] = (yield sqlStep('SHOW server_encoding')) as [[string]];
   if (encoding !== 'UTF8') throw new Error('its encoding is not UTF8');
@@ -118,7 +124,7 @@ function* check(schema: string, applied: readonly Applied[], pending: readonly M
     throw new Error(`its role may not create tables there: GRANT CREATE ON ${granted} TO ${quote(role)}`);
 }
 
-/** Runs a step. If a lock is not free in time, the error names the lock. */
+/** Runs a step. If a lock is not free in time, the error begins with `why`. */
 function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
   try {
     yield step;
@@ -129,8 +135,8 @@ function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
 }
 
 /**
- * SQL of the triggers on a table of records, to run after migrations. The first trigger takes the lock of writers, and another notes the
- * revisions of deleted records.
+ * Returns SQL that creates the triggers on a table of records, to run after the migrations. One trigger takes the lock
+ * of writers. If records have revisions, another trigger stores the highest revision of deleted records.
  */
 function toTriggersSql(table: Table): string {
   const { name } = table;
@@ -145,9 +151,10 @@ function toTriggersSql(table: Table): string {
 }
 
 /**
- * SQL that gives each record changed by the migrations an unused revision, and so a new entity tag. A record counts as changed if a
- * migration has written its row. If the migrations have added or changed a column that records show, all records count as changed. The
- * statement must not take the lock of writers: a writer may hold that lock and wait for this table.
+ * Returns SQL that gives an unused revision, and so a new entity tag, to each record that the migrations have changed.
+ * A record counts as changed if a migration has written its row. If the migrations have added or changed a column that
+ * records show, all records count as changed. The statement must not take the lock of writers, because a writer may
+ * hold that lock and wait for this table.
  */
 function toAdvanceSql({ name, fields }: Table, revision: string): string {
   const isOwn = 'age(xmin) <= 0';

@@ -1,4 +1,4 @@
-/** A schema as one side of a move. */
+/** Opens a schema as the source or the target of a move. */
 import { MOST_MOVED, type MovedTable, type MovingSide, type Row, sizeOf } from '../contents.ts';
 import { type Field, toJsonText } from '../tables/table.ts';
 import type { PostgresConnection } from './connection.ts';
@@ -7,9 +7,9 @@ import { buildConnect } from './primary.ts';
 import { localSettingsSql } from './session.ts';
 import type { PostgresSettings } from './settings.ts';
 
-/** How many records are read at once, to limit memory. */
+/** How many records one statement reads, to limit memory. */
 const CHUNK = 1000;
-/** The timeout for connecting, for each step of the start, and for the lock of writers, in milliseconds. */
+/** How long connecting, each step before the copy, and the wait for the writers' locks may take, in milliseconds. */
 const MOVE_TIMEOUT = 10_000;
 const LOCK_TIMEOUT = 5000;
 
@@ -25,10 +25,10 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
       await query(`SELECT ${localSettingsSql(schema)}, ${set('lock_timeout', LOCK_TIMEOUT)}`);
       if (isTarget) {
         await query('LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE');
-        // Writers of records lock their table first, and then wait for this lock.
+        // Writers of records lock their table first, and wait for this lock after that.
         await query(`SELECT pg_advisory_xact_lock(${lockOf(schema)})`);
       }
-      // The copy may take long, and wait for the other database.
+      // The copy has no timeout: it may take long, and it waits for the other database.
       await query(`SELECT ${set('statement_timeout', 0)}, ${set('idle_in_transaction_session_timeout', 0)}`);
     },
     ...toDialect(schema),
@@ -45,13 +45,13 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
     raiseLast: async (table, last) => {
       const { name, order } = table;
       const sequence = sequenceOf(table);
-      // A sequence does not notice rows that are inserted with their numbers, and is not rolled back.
+      // Rows that are inserted with their numbers do not advance the sequence. `setval` is not undone by a rollback.
       await query(
         `SELECT setval(${sequence}, last) FROM (SELECT greatest($1::bigint, max(${order})) AS last FROM ${name}) AS known
           WHERE last > coalesce(pg_sequence_last_value(${sequence}), 0)`,
         [last],
       );
-      // Run now, because PostgreSQL itself would do it only some time after the servers have begun to query.
+      // Updates the statistics now: PostgreSQL itself would do so only some time after the servers have begun to query.
       await query(`ANALYZE ${name}`);
     },
     commit: () => query('COMMIT'),
@@ -59,13 +59,13 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
   };
 }
 
-/** Reads the rows in chunks. The size of the rows that were read decides how many rows the next chunk contains. */
+/** Reads the rows in chunks. The number of rows in a chunk depends on the size of the previous chunk's rows. */
 async function* readRows(connection: PostgresConnection, { name, columns, order }: MovedTable): AsyncGenerator<Row[]> {
   const texts = columns.map(({ column, type, isSeconds }) => {
     if (isSeconds) return `CAST(extract(epoch FROM ${column}) AS bigint)`;
     return type === 'boolean' ? `CAST(${column} AS integer)` : column;
   });
-  // Writes a number as JSON does, since PostgreSQL writes 1e-07.
+  // Writes a number as JavaScript's JSON does, because PostgreSQL writes 1e-07.
   const toCommon = (value: string | null, index: number) =>
     columns[index]?.type === 'number' && value !== null ? toJsonText(Number(value)) : value;
   await connection.query(`DECLARE moved NO SCROLL CURSOR FOR SELECT ${texts} FROM ${name} ORDER BY ${order}`);

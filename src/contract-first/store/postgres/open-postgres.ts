@@ -1,4 +1,6 @@
-/** Opens the store on PostgreSQL, which several machines may share. Waiting reads and writes are coalesced. */
+/**
+ * Opens the store on PostgreSQL, which servers on several machines may share. Waiting reads and writes are coalesced.
+ */
 import { buildKeyRows } from '../api-keys.ts';
 import { buildCollections, type PlainReads } from '../build-collection.ts';
 import { type Change, type Create, isTransactionCall, type Outcome, type TransactionCall } from '../changes/changes.ts';
@@ -25,25 +27,35 @@ import { buildGetRecords, buildListRecords } from './reads.ts';
 import type { PostgresSettings } from './settings.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
-/** The number of connections that read; one more connection writes. More would not help, because each takes all waiting reads at once. */
+/**
+ * The number of connections that read; one more connection writes. More connections would not be faster, because each
+ * takes all waiting reads together.
+ */
 const READERS = 3;
-/** The timeout of a call, in milliseconds, so that clients get an answer after two seconds at most. */
+/** How long a call may take, in milliseconds, so that clients get an answer after two seconds at most. */
 const CALL_TIMEOUT = 1700;
 /**
- * The timeout of each step of the start, in milliseconds. The time is long, because the database may be starting at the same time on a busy
- * machine.
+ * How long each step of the start may take, in milliseconds. This is long, because the database may be starting at the
+ * same time on a busy machine.
  */
 const START_TIMEOUT = 10_000;
-/** The share of the timeout until PostgreSQL cancels a read, and until connecting to a server is given up. */
+/**
+ * The share of the timeout after which PostgreSQL cancels a read, and after which an attempt to connect is given up.
+ */
 const READ_SHARE = 0.6;
-/** The share of the timeout for a write to begin, and the share until PostgreSQL cancels the write. A canceled write was not done. */
+/**
+ * The share of the timeout within which a write must begin. After the same time again, PostgreSQL cancels the write,
+ * which then has no effect.
+ */
 const WRITE = 0.4;
-/** The share of the timeout for a transaction to begin. */
+/** The share of the timeout within which a transaction must begin. */
 const TRANSACTION = 0.7;
 
 const CANNOT_WRITE = new Error('the database can only be read');
 
-/** Opens the store on PostgreSQL. @throws Error if no server accepts a connection, or if the schema is newer than this program */
+/**
+ * Opens the store on PostgreSQL. @throws Error if no server can be used, or if a newer program has migrated the schema
+ */
 export async function openPostgres(
   settings: PostgresSettings,
   domain: AnyDomain,
@@ -121,7 +133,7 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
     listKeys: through(read, keys.list),
     readKeys: async (since) => {
       const changes = await through(read, keys.readChanges)(since);
-      // The version begins with the value of `transaction_read_only`.
+      // The version begins with the value of `transaction_read_only`, which is `on` if the server is read-only.
       if (changes.version.startsWith('on ')) throw new StoreUnavailable(CANNOT_WRITE);
       return changes;
     },
@@ -138,15 +150,15 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
   };
 }
 
-/** Turns a generator function into a function that runs its statements on a connection. */
+/** Makes a function from a generator function: it runs the generator's statements on a connection. */
 const through =
   <Values extends unknown[], Result>(run: RunTask, toSteps: (...values: Values) => SqlSteps<Result>) =>
   (...values: Values): Promise<Result> =>
     run((connection) => drive(connection, toSteps(...values)));
 
 /**
- * Builds the function that makes a change. A transaction of PostgreSQL takes fewer calls of a domain's transactions than changes, because
- * each call runs several statements.
+ * Builds the function that makes a change. One transaction of PostgreSQL contains at most MOST_CHANGES changes. It
+ * contains fewer calls of the domain's transactions, because each call runs several statements.
  */
 function buildChange(
   writes: ClientWrites,
@@ -158,7 +170,7 @@ function buildChange(
   return (one: Change | TransactionCall) => (isTransactionCall(one) ? call(one) : change(one));
 }
 
-/** Builds the reads and the create of one collection. */
+/** Builds the functions that read records of one collection, and the one that creates them. */
 function buildOwn({ table, codec }: StoredTable, schema: string, read: RunTask, writes: ClientWrites) {
   const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
   const reads = buildReads(read, schema, table, codec);
@@ -179,7 +191,7 @@ function buildReads(read: RunTask, schema: string, table: Table, codec: RecordCo
   };
 }
 
-/** Runs the task on a new connection. */
+/** Runs a task on a new connection, and closes the connection. */
 async function onConnection<Result>(connect: () => Promise<PostgresConnection>, task: Task<Result>): Promise<Result> {
   const connection = await connect();
   try {

@@ -1,16 +1,21 @@
-/** Connects to the primary, and ends connections to the previous one after a failover. */
+/** Connects to the primary server. After a failover, closes the connections to the previous primary. */
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { type ConnectionOptions, connectTo, type PostgresConnection } from './connection.ts';
 import type { RunTask, Task } from './connection-pool.ts';
 import type { PostgresSettings } from './settings.ts';
 
-/** Tries the hosts in order; the timeouts are for each. @throws Error with the reason for each host */
+/**
+ * Connects to the first of the hosts that is the primary. The timeouts apply to each host. @throws Error with the
+ * reason for each host
+ */
 type Connect = (options: ConnectionOptions) => Promise<PostgresConnection>;
 
 const MOVED = new Error('another server has become the one to write to');
 
-/** Builds the function that connects to the primary. @throws Error if a file with certificates or a key cannot be read */
+/**
+ * Builds the function that connects to the primary. @throws Error if a file with a certificate or a key cannot be read
+ */
 export function buildConnect(settings: PostgresSettings): Connect {
   const ssl = toTlsOptions(settings);
   const open = new Set<PostgresConnection>();
@@ -33,8 +38,9 @@ export function buildConnect(settings: PostgresSettings): Connect {
 }
 
 /**
- * Runs reads only on the primary. If the server turns out to be read-only, another server may have become the primary, so a connection to
- * it is tried after the read. If that succeeds, the old connection ends, and the read runs again on the new primary.
+ * Makes a function that runs reads only on the primary. If a read finds out that its server has become read-only,
+ * another server may have become the primary. So the function tries to connect to a new primary. If that succeeds, the
+ * connection to the old one is closed, and the read runs again.
  */
 export function buildRead(run: RunTask, connect: () => Promise<PostgresConnection>): RunTask {
   const look = () =>
@@ -52,8 +58,8 @@ export function buildRead(run: RunTask, connect: () => Promise<PostgresConnectio
 }
 
 /**
- * Converts the settings to TLS options with the meaning of libpq: if there are trusted certificates (`caFile`), `require` also verifies the
- * server's certificate.
+ * Converts the settings to TLS options, as libpq understands them: if there is a file of trusted certificates
+ * (`caFile`), `require` also verifies the server's certificate.
  */
 function toTlsOptions({ sslMode, caFile, certFile, keyFile }: PostgresSettings): TlsOptions | false {
   if (sslMode === 'disable') return false;

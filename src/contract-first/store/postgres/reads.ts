@@ -1,4 +1,7 @@
-/** Reads records and pages of records. PostgreSQL writes them as JSON text. A single statement answers all waiting reads. */
+/**
+ * Reads records, and pages in the order of creation. PostgreSQL writes them as JSON text. One statement answers all
+ * waiting reads of a kind.
+ */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../cursors.ts';
@@ -11,11 +14,11 @@ import { toArraySql, toCompared, toShownSql } from './dialect.ts';
 interface PageAsked {
   limit: number;
   after: bigint;
-  /** The values of the table's filters, in order; undefined for unused filters. */
+  /** The values of all filters of the table, in order. An unused filter has the value undefined. */
   values: readonly unknown[];
 }
 
-/** The pages that one statement reads, by key. */
+/** Pages with the same combination of filters, which one statement reads. `asked` contains the pages by their keys. */
 interface Group {
   used: Field[];
   asked: Map<string, PageAsked>;
@@ -24,7 +27,7 @@ interface Group {
 type PageRow = [text: string, last: string | null, hasMore: 't' | 'f'];
 
 export function buildListRecords(schema: string, table: Table, source: TextSource): BatchLoader<PageAsked, Page> {
-  /** The statement for each combination of filters. The statement is written when the combination is first used. */
+  /** The SQL for each combination of filters. It is written when the combination is first used. */
   const statements = new Map<string, string>();
 
   async function ask(connection: PostgresConnection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
@@ -59,9 +62,9 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
 }
 
 /**
- * SQL of a page. The statement reads one record more than the limit, to find out whether a next page follows. The required filters, and one
- * more, are written as a range of (columns, id). If they were written as equalities, PostgreSQL might use the index of ids instead, and
- * read all records with other values.
+ * Returns SQL of pages. For each page, the statement reads one record more than the limit, to find out whether a next
+ * page follows. The required filters, and one more, are written as a range of (columns, id). If they were equalities,
+ * PostgreSQL might use the index of ids instead, and read all records with other values.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;
@@ -99,8 +102,8 @@ function toPage([text, last, hasMore]: PageRow, values: readonly unknown[], sour
 }
 
 /**
- * Reads the records as one text with a line for each record, because splitting lines costs less than reading rows. JSON text does not
- * contain line breaks.
+ * Reads records as one text with a line for each record, because splitting a text into lines costs less than reading
+ * rows. JSON text contains no line breaks.
  */
 export function buildGetRecords(
   schema: string,
@@ -109,7 +112,8 @@ export function buildGetRecords(
 ): BatchLoader<unknown, JsonText<Fields> | undefined> {
   const { name, id } = table;
   const isInt64 = id.type === 'int64';
-  // A line begins with the id, or with the number of the question, since a text id may contain spaces and line breaks.
+  // A line begins with the id if it is an int64. Otherwise it begins with the number of the question, because an id
+  // that is a text may contain spaces and line breaks.
   const sql = isInt64
     ? `SELECT string_agg(${id.column} || ' ' || ${toShownSql(table)}, E'\\n')
        FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`

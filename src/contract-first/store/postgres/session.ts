@@ -1,43 +1,49 @@
-/** The settings of a session that statements and the texts of values depend on, and the statements that a session has prepared. */
+/**
+ * The settings of a session on which our statements and the texts of values depend, and the statements that a session
+ * has prepared.
+ */
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toSqlLiteral } from '../../json/literals.ts';
 
 /**
- * Settings without which statements could fail or lose data. A pooler may use another session for each transaction, so behind a pooler the
- * role needs these settings.
+ * Settings without which statements could fail or lose data. Behind a pooler, each transaction may run in another
+ * session, so the role must have these settings.
  */
 const NEEDED = {
-  // NULL is a value, not the text `NULL`.
+  // With `off`, NULL in an array would be the text `NULL`.
   array_nulls: 'on',
   default_transaction_isolation: 'read committed',
   exit_on_error: 'off',
-  // Fewer digits would change numbers.
+  // With a lower value, numbers would lose digits.
   extra_float_digits: '1',
-  // Types and indexes are compared by their names.
+  // With `on`, the checks of tables would not recognise the names of types and columns.
   quote_all_identifiers: 'off',
-  // The value `replica` would disable triggers and the checks of references.
+  // The value `replica` would disable triggers and foreign keys.
   session_replication_role: 'origin',
   standard_conforming_strings: 'on',
 };
 
-/** Limits that are switched off, because the engine sets its own. */
+/** Timeouts of the server that are switched off, because the engine has its own timeouts. */
 const UNLIMITED = { idle_in_transaction_session_timeout: '0', idle_session_timeout: '0', lock_timeout: '0' };
 
-/** The settings of a team's own statements, with the values of most servers. */
+/** Settings that influence the SQL of teams. They get the values that most servers have. */
 const OF_TEAMS = {
   ...{ DateStyle: 'ISO, MDY', IntervalStyle: 'postgres', TimeZone: 'UTC', bytea_output: 'hex', xmlbinary: 'base64' },
   ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', backslash_quote: 'safe_encoding' },
   ...{ transform_null_equals: 'off', gin_fuzzy_search_limit: '0' },
 };
 
-/** How long the lock is held for a server that has disappeared in the middle of a transaction, in milliseconds. */
+/**
+ * How long the server keeps the lock for a process that has disappeared in the middle of a transaction, in
+ * milliseconds.
+ */
 const IDLE_TIMEOUT = 2000;
 
 /**
- * SQL that reads the state of a new session, and makes the settings that our statements need, in one statement. `$1` is the process id that
- * the server reported when the connection began. A pooler reports an id that is not a process of the server: then nothing is set, and the
- * last column names the settings that the role lacks.
+ * Returns SQL of one statement that reads the state of a new session, and makes the settings that our statements need.
+ * `$1` is the process id that the server reported at the beginning of the connection. A pooler reports an id that is
+ * not a process of the server. Then nothing is set, and the last column names the settings that the role lacks.
  */
 export function sessionSetupSql(schema: string): string {
   const own = Object.entries({ ...UNLIMITED, search_path: schema });
@@ -53,7 +59,7 @@ export function sessionSetupSql(schema: string): string {
     FROM (VALUES ${rows}) AS wanted (name, value, is_needed) WHERE current_setting(name) <> value`;
 }
 
-/** SQL that sets, until the end of the transaction, the settings and the schema that a team's own statements need. */
+/** Returns SQL that sets the schema, and the settings for teams' SQL, until the end of the transaction. */
 export function localSettingsSql(schema: string): string {
   const idle = { idle_in_transaction_session_timeout: `${IDLE_TIMEOUT}` };
   return Object.entries({ ...OF_TEAMS, ...idle, search_path: schema })
@@ -61,18 +67,24 @@ export function localSettingsSql(schema: string): string {
     .join();
 }
 
-/** The most statements per connection; the least recently used ones are dropped. A list needs a statement for each set of filters. */
+/**
+ * How many statements are prepared on a connection. The least recently used ones are dropped. A list needs one
+ * statement for each combination of filters.
+ */
 const MAX_STATEMENTS = 200;
 
-/** How long a plan is used, in milliseconds. A plan that was made for a nearly empty table is slow after the table has grown. */
+/** How long a plan is used, in milliseconds. A plan for a nearly empty table is slow after the table has grown. */
 const FRESH = 10_000;
 
-/** The part of pg's connection that lists its prepared statements. */
+/** The property of pg's connection that lists its prepared statements. */
 interface Noting {
   parsedStatements: Record<string, string>;
 }
 
-/** The prepared statements of a connection. PostgreSQL parses and plans them once: that is half of the cost of a small statement. */
+/**
+ * The prepared statements of a connection. PostgreSQL parses and plans a prepared statement only once, which saves half
+ * of the cost of a small statement.
+ */
 export class PreparedStatements {
   isOn = false;
   #made = 0;
@@ -82,14 +94,14 @@ export class PreparedStatements {
   constructor(connection: pg.Connection) {
     const { parsedStatements } = connection as unknown as Noting;
     const dispose = (name: string) => {
-      // The message is sent before the next statement, without waiting for an answer.
+      // This message is sent together with the next statement, so nothing waits for its answer.
       connection.close({ type: 'S', name }, true);
       delete parsedStatements[name];
     };
     this.#names = new LRUCache({ max: MAX_STATEMENTS, dispose });
   }
 
-  /** The name that a statement is prepared with when it runs; undefined if it is not prepared. */
+  /** Returns the name under which a statement is prepared; undefined if it must not be prepared. */
   nameOf(sql: string): string | undefined {
     if (!this.isOn) return undefined;
     if (performance.now() - this.#since > FRESH) this.forgetAll();

@@ -1,25 +1,28 @@
-/** Parses a PostgreSQL URL. Options have libpq's meaning; others are errors with their name. */
+/**
+ * Parses the URL of a PostgreSQL database. Its options mean the same as in libpq. An unknown option is an error that
+ * names the option.
+ */
 
 export interface PostgresSettings {
-  /** The servers of one database. The store uses the primary. */
+  /** The servers of one database. The store uses the one that is the primary. */
   hosts: readonly ServerAddress[];
   user: string;
   password?: string | undefined;
   database: string;
-  /** The schema with the tables. */
+  /** The schema that contains the tables. */
   schema: string;
-  /** Whether the connection is encrypted, and how the server's certificate is checked. */
+  /** Whether the connection is encrypted, and whether the server's certificate is verified. */
   sslMode: SslMode;
-  /** The file with the trusted certificates, instead of Node's own. */
+  /** The file with the certificates to trust. Without it, Node's own list applies. */
   caFile?: string | undefined;
-  /** The files of our certificate and its key. */
+  /** The file with the client certificate of this process. `keyFile` contains its key. */
   certFile?: string | undefined;
   keyFile?: string | undefined;
-  /** `direct` starts TLS without asking the server first. */
+  /** `direct` begins TLS immediately, without asking the server first. */
   sslNegotiation: 'postgres' | 'direct';
-  /** Whether statements are prepared by name. Undefined means yes, unless the connection goes through a pooler. */
+  /** Whether statements are prepared. If undefined, they are prepared unless the connection goes through a pooler. */
   isPrepared?: boolean | undefined;
-  /** How the server names our connections to its administrators. */
+  /** The name under which the server lists our connections, for its administrators. */
   applicationName: string;
 }
 
@@ -35,7 +38,8 @@ export const POSTGRES_FORM =
   'postgres://<user>[:<password>]@<host>[:<port>][,…]/<database>[?sslmode=…&sslrootcert=…&schema=…]';
 
 /**
- * Matches libpq's form of a URL, which may contain several hosts with commas between them. User, password and database are percent-encoded.
+ * Matches the form of a URL in libpq: it may contain several hosts, separated by commas. User, password and database
+ * are percent-encoded.
  */
 const FORM = /^postgres(?:ql)?:\/\/([^:@/]+)(?::([^@/]*))?@([^@/?]+)\/([^/?]+)(?:\?(.*))?$/;
 const HOST = /^(\[[\da-f:.]+\]|[^:]+)(?::(\d{1,5}))?$/i;
@@ -48,7 +52,10 @@ type Parts = [
 
 const DEFAULT_PORT = '5432';
 
-/** Parses a URL. Returns undefined if it is not a URL of PostgreSQL. @throws Error that names an unknown option, or an invalid value */
+/**
+ * Parses a URL. Returns undefined if it is not a URL of PostgreSQL. @throws Error that names an unknown option or an
+ * invalid value
+ */
 export function parsePostgresUrl(url: string, applicationName: string): PostgresSettings | undefined {
   const [, user, password, hosts, database, options] = (FORM.exec(url) ?? []) as unknown as Parts;
   if (user === undefined) return undefined;
@@ -67,7 +74,7 @@ export function parsePostgresUrl(url: string, applicationName: string): Postgres
   }
 }
 
-/** Parses a host with a port. @throws Error if the text is not one */
+/** Parses a host with an optional port. @throws Error if the text is not one */
 function toAddress(text: string): ServerAddress {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
   if (Number(port) < 1 || Number(port) > 65535) throw new RangeError(port);
@@ -80,7 +87,7 @@ function toOptions(
   const { sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, schema, prepared, target_session_attrs, ...unknown } =
     options;
   const [other] = Object.keys(unknown);
-  // A name with unusual characters is not shown, because it may be a piece of a password.
+  // The message leaves out a name with unusual characters, because it may be a piece of a password.
   if (other !== undefined) throw new Error(`has an option that is not known${/^\w+$/.test(other) ? `: ${other}` : ''}`);
   if ((target_session_attrs ?? 'read-write') !== 'read-write')
     throw new Error('must have target_session_attrs=read-write');
@@ -89,7 +96,7 @@ function toOptions(
   const isDirect = sslnegotiation === 'direct';
   if (isDirect && sslMode === 'disable') throw new Error('has sslnegotiation=direct, which needs sslmode=verify-full');
   const [needing] = Object.entries({ sslrootcert, sslcert, sslkey, sslnegotiation }).find(([, value]) => value) ?? [];
-  // Without `sslmode`, libpq falls back to a connection without encryption.
+  // libpq would connect without encryption if a server does not support it, so we require an explicit `sslmode`.
   if (needing && sslmode === undefined) throw new Error(`has ${needing}, which needs sslmode=verify-full`);
   if (sslrootcert === 'system' && sslmode !== 'verify-full')
     throw new Error('has sslrootcert=system, which needs sslmode=verify-full');
@@ -109,7 +116,7 @@ function toOptions(
   };
 }
 
-/** The name of a database for people, without user and password. */
+/** Returns the database and its servers for messages, without the user and the password. */
 export function nameOfServer({ hosts, database }: PostgresSettings): string {
   return `${database} on ${hosts.map(({ host, port }) => `${host}:${port}`).join(', ')}`;
 }

@@ -1,4 +1,4 @@
-/** Counts requests in windows of time, for all servers. */
+/** Counts requests in windows of time, for all servers that share the database. */
 import type { WindowCount } from '../store.ts';
 import type { BatchLoader } from './coalescing.ts';
 import type { PostgresConnection } from './connection.ts';
@@ -10,13 +10,13 @@ interface Addition {
   amount: number;
 }
 
-/** How often expired windows are deleted, in milliseconds, and how many at a time. */
+/** How often expired windows are deleted, in milliseconds, and how many rows one statement deletes. */
 const CLEANING = 10_000;
 const MOST_REMOVED = 10_000;
 
 export function buildWindowCounters(schema: string): BatchLoader<Addition, WindowCount> {
   const table = `${schema}.tallies`;
-  // Ordered, so that two servers never deadlock.
+  // Adds the rows in the order of their ids: if two servers lock the rows in the same order, they never deadlock.
   const add = `
     INSERT INTO ${table} AS known (id, began, ends, total)
     SELECT id, span * floor(extract(epoch FROM now()) / span), span * (1 + floor(extract(epoch FROM now()) / span)), amount
@@ -26,7 +26,7 @@ export function buildWindowCounters(schema: string): BatchLoader<Addition, Windo
       ends = greatest(known.ends, EXCLUDED.ends),
       total = CASE WHEN known.began < EXCLUDED.began THEN 0 ELSE known.total END + EXCLUDED.total
     RETURNING id, total, round(1000 * (extract(epoch FROM clock_timestamp()) - began))`;
-  // Rows that another server updates or deletes are skipped.
+  // Skips rows that another server is updating or deleting.
   const clean = `
     DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ends < extract(epoch FROM now())
       ORDER BY ends LIMIT ${MOST_REMOVED} FOR UPDATE SKIP LOCKED)`;
