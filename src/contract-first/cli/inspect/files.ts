@@ -1,4 +1,6 @@
-/** Handles the files of `inspect`: a contract at a URL, the copy without harmless mistakes, and the normal form. */
+/**
+ * Reads and writes the files of `inspect`: a contract from a URL, a copy with corrected mistakes, and the normal form.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CST, Lexer, stringify } from 'yaml';
@@ -13,10 +15,13 @@ import { isNode } from '../../engine/schema/json.ts';
 import { withTemporaryFolder } from '../temporary.ts';
 import { autofix } from './autofix/autofix.ts';
 
-/** The time for fetching a contract, in milliseconds. */
+/** The maximum time for fetching a contract, in milliseconds. */
 const TIME_LIMIT = 10_000;
 
-/** Runs with the file itself, or with a copy of the contract at the URL. @throws Error with one line if it cannot be fetched */
+/**
+ * Calls `run` with the file, or with a copy of the contract at the URL. @throws Error of one line if it cannot be
+ * fetched
+ */
 export async function withFile<T>(
   source: string,
   run: (file: string) => Promise<T>,
@@ -31,7 +36,7 @@ export async function withFile<T>(
   return run(source);
 }
 
-/** Runs a function with a temporary file, which is removed afterwards. */
+/** Calls `run` with a temporary file, which is removed afterwards. */
 const withTemporary = <T>(text: string | Uint8Array, run: (file: string) => Promise<T>): Promise<T> =>
   withTemporaryFolder('contract-inspect-', (folder) => {
     const file = join(folder, 'contract.yaml');
@@ -53,7 +58,10 @@ async function fetchText(url: string, timeLimit: number, sizeLimit: number): Pro
   return text;
 }
 
-/** Reads a reply chunk by chunk, because a small reply may unpack to many times its size. */
+/**
+ * Reads the body of a reply in chunks, and stops at the limit, because a small compressed reply may unpack to many
+ * times its size.
+ */
 async function readBody({ body }: Response, sizeLimit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -68,7 +76,7 @@ async function readBody({ body }: Response, sizeLimit: number): Promise<Uint8Arr
 const hasComments = (yaml: string): boolean =>
   [...new Lexer().lex(yaml)].some((token) => CST.tokenType(token) === 'comment');
 
-/** The number of files that are listed by name. */
+/** The maximum number of files that a message names. */
 const MOST_FILES = 3;
 
 const toNames = (files: string[]) =>
@@ -77,8 +85,9 @@ const toNames = (files: string[]) =>
   );
 
 /**
- * Runs a function with a corrected copy of the file. If the file needs no changes, or cannot be read, the function gets the file itself.
- * `source` is the name of the file in the list of changes. @throws Error that names dangling references to other files
+ * Calls `run` with a corrected copy of the file. If the file needs no changes, or cannot be read, `run` gets the file
+ * itself. `source` is the name of the file in the list of changes.
+ * @throws Error that names dangling references to other files
  */
 export async function withFixes<T>(
   file: string,
@@ -109,15 +118,16 @@ export async function withFixes<T>(
   );
 }
 
-/** Loads the document and the other files that it refers to. A document from a URL must not read files. */
+/** Reads the document, and the other files that it refers to. If it comes from a URL, reads no other file. */
 async function read(file: string, source: string): Promise<Pick<Bundle, 'document' | 'files' | 'missing' | 'renamed'>> {
   const { bundle, json } = await readFiles(file).catch(() => ({ bundle: undefined, json: 'null' }));
   return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [], renamed: [] };
 }
 
 /**
- * Writes the normal form to a new file: OpenAPI 3.1, each operation with its own operationId. A contract that already has this form is
- * copied unchanged. Returns a line that reports which of both was done. @throws Error
+ * Writes the normal form of a contract to a new file: OpenAPI 3.1, with a unique operationId for each operation. A
+ * contract in this form is copied unchanged. Returns a line that says what was changed.
+ * @throws Error if the file exists or cannot be written
  */
 export async function writeNormalForm(file: string, out: string): Promise<string> {
   const { yaml, json } = await readSource(file);
@@ -125,7 +135,7 @@ export async function writeNormalForm(file: string, out: string): Promise<string
   const { openapi } = document;
   const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
   const named = withNames(current);
-  // Many programs read YAML 1.1. There, more texts need quotes, since they look like words or numbers with a meaning.
+  // Many programs read YAML 1.1, which quotes more texts: it reads `no` as false, for example.
   const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
   try {
     writeFileSync(out, text, { flag: 'wx' });
@@ -141,7 +151,7 @@ export async function writeNormalForm(file: string, out: string): Promise<string
   return `${[`The contract is written to ${out}`, ...changes].join(', ')}.`;
 }
 
-/** Keys of `paths` that begin with `x-` are not paths. */
+/** Adds missing operationIds. Keys of `paths` that begin with `x-` are kept, but they are not paths. */
 function withNames(document: Document): Document {
   const paths = Object.fromEntries(Object.entries(document.paths ?? {}).filter(([path]) => !path.startsWith('x-')));
   const named = withIds({ ...document, paths });

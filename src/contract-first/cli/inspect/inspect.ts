@@ -1,12 +1,15 @@
 /**
- * Shows which operations of a contract are served and which are not, with reasons and advice. Fixes harmless mistakes, and lists them.
- * `--write OUT` writes the contract's normal form to a new file.
+ * The command `inspect`: prints which operations of a contract are served and which are not, with reasons and advice.
+ * Corrects harmless mistakes, and lists them. `--write OUT` writes the contract's normal form to a new file.
  */
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
 import { withFile, withFixes, writeNormalForm } from './files.ts';
 import { type JudgedOperation, type Judgement, judge } from './judgement.ts';
 
-/** The text and the exit code, which is 1 if the contract has errors. `out` is the file to write. @throws Error if a file cannot be used */
+/**
+ * Returns the text to print and the exit code, which is 1 if the contract has errors. `out` is the file for the normal
+ * form. @throws Error if a file cannot be read or written
+ */
 export async function inspectContract(source: string, out?: string): Promise<{ text: string; code: number }> {
   const run = async (file: string, original: string, changes: string[]) => {
     const judgement = await judge(file, { file: original, name: source });
@@ -18,7 +21,7 @@ export async function inspectContract(source: string, out?: string): Promise<{ t
   return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
 }
 
-/** The number of changes that are listed. */
+/** The maximum number of changes that are listed. */
 const MOST_CHANGES = 20;
 
 function toChanges(changes: string[]): string[] {
@@ -31,10 +34,13 @@ function toChanges(changes: string[]): string[] {
   ];
 }
 
-/** The number of served operations that are listed after those with errors. */
+/**
+ * The maximum number of served operations in a table that also has operations with errors. If there are more, only
+ * their number is printed.
+ */
 const MOST_SERVED = 20;
 
-/** The judgement of a contract as one table. */
+/** Renders the judgement of a contract as one table. */
 function toTable({ rows: all, ofTeam, notes: others }: Judgement): string {
   const notes = [...ofTeam, ...others];
   const unserved = all.filter(({ problems }) => problems.length > 0);
@@ -55,7 +61,7 @@ function toTable({ rows: all, ofTeam, notes: others }: Judgement): string {
   return [...rows.flatMap(toLines), ...rest, ...noted, '', toEnd(unserved, served, ofTeam)].join('\n');
 }
 
-/** Makes text printable, because it contains names, paths and texts of a third party. */
+/** Makes the texts of a row printable, because they contain names and paths of a third party. */
 const printable = ({ name, request, problems }: JudgedOperation): JudgedOperation => ({
   name: toPrintable(name),
   request: toPrintable(request),
@@ -71,7 +77,7 @@ function toEnd({ length: unserved }: JudgedOperation[], served: number, ofTeam: 
   return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
 }
 
-/** A note that several operations share is listed once. */
+/** Lists a note that several operations have only once, with a count. */
 function folded(notes: string[]): string[] {
   const alike = new Map<string, string[]>();
   for (const note of notes) {
@@ -83,7 +89,7 @@ function folded(notes: string[]): string[] {
   );
 }
 
-/** Prints the judgement, and returns the exit code. */
+/** Runs the command, and returns its exit code. */
 export async function runInspect(source: string, out?: string): Promise<number> {
   const { text, code } = await inspectContract(source, out).catch(({ message }: Error) => ({
     text: toPrintableLines(message),

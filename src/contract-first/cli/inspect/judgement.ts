@@ -1,4 +1,4 @@
-/** Judges a contract as a start would, and lists the problems of all operations at once. */
+/** Finds the problems that would stop a start, for all operations of a contract at once. */
 import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
 import { operationLabel } from '../../contract/read/operations.ts';
@@ -10,23 +10,26 @@ import { findUnservable } from '../unservable.ts';
 import { findNotes, findTokenNotes } from './notes.ts';
 
 export interface JudgedOperation {
-  /** The operationId, or the id that is used if it is missing. For a problem outside of operations, `the contract`. */
+  /** The operationId, or the id that replaces a missing one. For a problem outside of operations, `the contract`. */
   name: string;
-  /** The method and path: `GET /books`. */
+  /** The method and the path: `GET /books`. */
   request: string;
-  /** The problems; empty if the operation is served. */
+  /** The problems of the operation, which is served if there are none. */
   problems: { problem: string; advice: string | undefined }[];
 }
 
 export interface Judgement {
   rows: JudgedOperation[];
-  /** Problems that the team solves by writing `src/errors.ts`. Until then, `generate` fails. */
+  /** Problems that the team solves by writing `src/errors.ts`. `generate` fails until then. */
   ofTeam: string[];
-  /** Lines about differences between the server and the contract. */
+  /** Lines about differences between the server's behaviour and the contract. */
   notes: string[];
 }
 
-/** `original` is the name and the text of the contract before mistakes were fixed. The positions of problems refer to this text. */
+/**
+ * Judges the contract in `file`. `original` is the file before its mistakes were corrected: positions of problems refer
+ * to it.
+ */
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
   const { contract, problems, ofTeam } = await readAll(file);
   const left = new Set(problems);
@@ -56,7 +59,10 @@ interface Read {
   ofTeam: string[];
 }
 
-/** Compiles each operation that can be compiled, even if others cannot be read. */
+/**
+ * Reads the contract, and finds its problems. The operations without problems are compiled even if others cannot be
+ * read.
+ */
 async function readAll(file: string): Promise<Read> {
   const problems: ContractProblem[] = [];
   try {
@@ -85,7 +91,7 @@ function sourcesOf(contract: ReadContract | undefined): { method: string; path: 
   );
 }
 
-/** Advice on how to change a contract, for errors that do not contain advice. */
+/** Advice on how to change the contract, by the text of the problem, for problems whose text has none. */
 const ADVICE: [problem: RegExp, advice: string][] = [
   [/^security scheme .* only bearer tokens/, 'type: http, scheme: bearer'],
   [/^security: .* is not in components/, 'declare it there, or take it out'],

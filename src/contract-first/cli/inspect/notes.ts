@@ -1,4 +1,7 @@
-/** Names the parts of a contract that the server handles differently, and keywords without effect. No other tool reports these. */
+/**
+ * Lists what the server handles differently from the contract, and keywords without effect. No other tool reports
+ * these.
+ */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toTokenSchemes } from '../../contract/read/security.ts';
@@ -15,10 +18,10 @@ import { namesIn } from '../../engine/contract/path-names.ts';
 import { inAllTypes, isJson } from '../../engine/contract/replies.ts';
 import type { Keywords, Schema } from '../../engine/schema/json.ts';
 
-/** The statuses of replies without a body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
+/** Matches the statuses of replies without a body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = /^(1..|204|205|304)$/;
 
-/** The notes, one line each, with the operation. */
+/** Returns the notes of a contract, one line each. A note about an operation begins with its id. */
 export function findNotes(contract: ReadContract): string[] {
   const { operations, resolved, document, json } = contract;
   const sources = sourcesOf(JSON.parse(json));
@@ -36,7 +39,7 @@ export function findNotes(contract: ReadContract): string[] {
   return [...new Set([...ofServer(document), ...notes])];
 }
 
-/** The schemes with tokens from a third-party issuer, unless `src/tokens.ts` checks them. */
+/** Returns a note for each scheme whose tokens another issuer makes, unless `src/tokens.ts` checks these tokens. */
 export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown): string[] {
   const schemes = verifyToken === undefined ? toTokenSchemes(resolved) : [];
   return schemes.map(
@@ -45,7 +48,7 @@ export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown
   );
 }
 
-/** Notes the variables without a default in the prefix of all paths. */
+/** Notes each variable without a default in the path of the first server. */
 function ofServer({ servers: [first] = [] }: Document): string[] {
   const path = String(first?.url).replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*/i, '');
   const names = namesIn(path.slice(path.indexOf('/')));
@@ -53,7 +56,10 @@ function ofServer({ servers: [first] = [] }: Document): string[] {
   return missing.map((name) => `servers: {${name}} has no default: no path begins with it`);
 }
 
-/** The operations as they are written, by method and path without the names of parameters. */
+/**
+ * Returns the operations as the contract has them, by method and path. The names of path parameters are removed from
+ * the keys.
+ */
 function sourcesOf({ paths = {} }: Document): Map<string, OperationNode> {
   const entries = Object.entries(paths).flatMap(([path, item]) =>
     operationsOf(item).map(([method, operation]) => [toName(method, path), operation] as const),
@@ -61,7 +67,7 @@ function sourcesOf({ paths = {} }: Document): Map<string, OperationNode> {
   return new Map(entries);
 }
 
-/** Names of headers ignore case. */
+/** Returns the names of parameters that are declared twice. The case of header names does not matter. */
 function twiceIn(parameters: ParameterNode[]): string[] {
   const positions = parameters.map(
     ({ in: position, name }) => `${position} ${position === 'header' ? name?.toLowerCase() : name}`,

@@ -1,4 +1,4 @@
-/** Rules of examples: of bodies, parameters, headers and schemas. */
+/** Rules for examples of bodies, parameters, headers and schemas. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { toCurrent } from '../../contract/read/normal-form.ts';
@@ -7,18 +7,20 @@ import { resolveReference } from './references.js';
 
 const CONTRACT = 'contract';
 
-/** Shared by all contracts, because compiling the schema of schemas is the slowest step. */
+/**
+ * Checks that schemas are valid, for all contracts, because compiling the schema of JSON Schema is the slowest step.
+ */
 const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false });
 addFormats.default(ofSchemas);
 
-/** The checks of one contract. `ajv` knows the contract's root by this name. */
+/** Builds the checks of one contract. `ajv` knows the contract by the name `CONTRACT`. */
 function buildChecks(isClosed) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, meta: false });
   ajv.validateSchema = ofSchemas.validateSchema.bind(ofSchemas);
   addFormats.default(ajv);
   if (isClosed) ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
 
-  /** Compiles each schema once for all references to it, since most replies refer to the same few schemas. */
+  /** The compiled schemas by reference, because most replies refer to the same few schemas. */
   const validators = new Map();
 
   function compile(source, position) {
@@ -45,14 +47,15 @@ function buildChecks(isClosed) {
 }
 
 /**
- * Every example and default must fit its schema, formats included. With `allowAdditionalProperties: false`, as in Redocly's own rules,
- * examples may only contain fields that the schema names, and registered codes of an `x-extensible-enum`.
+ * The rule `examples`: every example and default must fit its schema, including formats. With
+ * `allowAdditionalProperties: false`, as in Redocly's own rules, an example may contain only fields that the schema
+ * names, and only listed codes of an `x-extensible-enum`.
  */
 export function examples({ allowAdditionalProperties = true }) {
   const isClosed = !allowAdditionalProperties;
   const { ajv, compile, check } = buildChecks(isClosed);
 
-  /** The examples of a body, parameter or header. */
+  /** Checks the examples of a body, a parameter or a header. */
   function checkExamples(node, ctx) {
     const { location } = ctx;
     if (!node.schema) return;
@@ -87,8 +90,8 @@ export function examples({ allowAdditionalProperties = true }) {
 }
 
 /**
- * For each example of a reply's body, each required header must have an example of the same name: Specmatic and mock servers combine
- * them to a reply.
+ * The rule `header-examples`: each required header of a reply must have an example for each example of the body, with
+ * the same name. Specmatic and mock servers combine the two to a reply.
  */
 export function headerExamples() {
   return { Response: checkHeaders };
@@ -108,7 +111,7 @@ function checkHeaders(response, ctx) {
   }
 }
 
-/** Makes fields of one direction optional: an example may be of the other direction. */
+/** Makes read-only and write-only fields optional, because an example may be of a request or of a reply. */
 function withoutOneWay(node, root) {
   if (typeof node !== 'object' || node === null) return;
   if (Array.isArray(node.required) && node.properties instanceof Object) {
@@ -121,7 +124,10 @@ function withoutOneWay(node, root) {
   for (const child of Object.values(node)) withoutOneWay(child, root);
 }
 
-/** Closes the schemas of values (items and fields), but not the parts of an `allOf`: so stray fields in examples are errors. */
+/**
+ * Closes the schemas of items and fields, so that an unknown field in an example is an error. Subschemas of `allOf`
+ * stay open.
+ */
 function closeValues(node) {
   if (typeof node !== 'object' || node === null) return node;
   for (const schema of [node.items, ...Object.values(node.properties ?? {})]) {

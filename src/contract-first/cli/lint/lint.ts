@@ -1,6 +1,7 @@
 /**
- * Lints contracts, by the rules in `redocly.yaml` here, and by those of a `redocly.yaml` next to the contract. Only reads files below
- * the contract's folder: a reference to another machine is an error, and nothing is fetched.
+ * The command `lint`: checks contracts by the rules of `redocly.yaml` in this folder and of a `redocly.yaml` next to
+ * the contract. Reads only files in the contract's folder or below it. A reference to another machine is an error;
+ * nothing is fetched.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -33,13 +34,16 @@ import { type LoadedParts, loadTeamParts } from '../team-parts.ts';
 import { findUnservable, problemsThrownBy } from '../unservable.ts';
 import { CONFIG, type LintRules, loadRules, VERSION } from './rules.ts';
 
-/** The lines to print, and whether an error was found: warnings alone do not fail the lint. */
+/** The lines to print, and whether one of them is an error. Warnings do not fail the lint. */
 interface LintResult {
   text: string;
   hasErrors: boolean;
 }
 
-/** Lints the files; without any, the project's contract. Returns the name of each file with problems, and a line for each problem. */
+/**
+ * Lints these files, or the project's contract. The text of the result has the name of each file with problems, and a
+ * line for each.
+ */
 export async function lint(files: string[] = [], { isRelease = false } = {}): Promise<LintResult> {
   const own = await loadTeamParts();
   const result: LintResult = { text: '', hasErrors: false };
@@ -73,20 +77,20 @@ async function lintContract(ref: string, rules: LintRules, own: LoadedParts): Pr
   return { text: text + name + judged.text + mistakes, hasErrors: judged.hasErrors };
 }
 
-/** Finds formats, keywords, defaults and required fields that the server ignores: they may be misspelt. */
+/** Finds formats, keywords, defaults and required fields that the server ignores, because they may be misspelt. */
 const findMeaningless = (contract: ReadContract, own: LoadedParts): ContractProblem[] =>
   problemsThrownBy(() => checkOperations({ ...contract, isStrict: true }, { ...own, isLinear: true })).filter(
     (problem) => !isOfErrors(problem),
   );
 
-/** Rules that need the operations as the server reads them; their severities are those of the configuration. */
+/** Our rules that need the operations as the server reads them. The configuration sets their severities. */
 const OF_OPERATIONS: Record<string, (contract: ReadContract, own: LoadedParts) => ContractProblem[]> = {
   'declared-replies': (contract, { domain }) => findUndeclared(contract, domain),
   links: findBrokenLinks,
   'strict-schemas': findMeaningless,
 };
 
-/** A warning that several replies or operations share is listed once. */
+/** Lists a warning that several replies or operations have only once, with a count. */
 function folded(warnings: ContractProblem[]): ContractProblem[] {
   const alike = new Map<string, ContractProblem[]>();
   for (const warning of warnings) {
@@ -117,7 +121,7 @@ async function judgeOperations(
   return result;
 }
 
-/** The files of a contract: several are linted as the bundle that is served. */
+/** Loads the files of a contract. If there are several, returns their bundle, as the server sends it. */
 class Files extends ContractFiles {
   readonly #source: ContractSource | undefined;
 
@@ -136,7 +140,7 @@ class Files extends ContractFiles {
     return bundle ? new Source(file, String(yaml)) : super.load(file);
   }
 
-  /** The position of a problem. */
+  /** Converts a location in the bundle to the location in the file that the node comes from. */
   toOrigin(location: Location): Location {
     const { bundle } = this.#source ?? {};
     if (!bundle) return location;
@@ -148,15 +152,15 @@ class Files extends ContractFiles {
 
 type Location = NormalizedProblem['location'][number];
 
-/** Rules of Redocly for the operations of the server. */
+/** Matches Redocly's rules for operations that the server answers. */
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/** Rules of Redocly, and the positions where OpenAPI differs from them. */
+/** Rules of Redocly, each with the JSON Pointers where it reports problems that are none. */
 const UNLIKE: [rule: RegExp, position: RegExp][] = [
-  // Webhooks and callbacks are operations of clients.
+  // Clients answer webhooks and callbacks, so the rules for the server's operations do not apply to them.
   [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
-  // The fields are described next to the alternatives: the server's check also looks there.
+  // The required field may be described next to the alternatives. The server's own check knows that.
   [/^no-required-schema-properties-undefined$/, /\/((any|one|all)Of|not|if|then|else|dependentSchemas)\//],
 ];
 
@@ -167,7 +171,10 @@ const isMeant = (problem: NormalizedProblem) =>
       rule.test(problem.ruleId) && problem.location.some(({ pointer = '' }) => position.test(pointer)),
   );
 
-/** Whether Redocly mistakes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section 4.8.25). */
+/**
+ * True if Redocly takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section
+ * 4.8.25).
+ */
 function isName({ ruleId, location }: NormalizedProblem): boolean {
   const [{ source, pointer = '' }] = location as [Location];
   if (ruleId !== 'no-unresolved-refs' || !/\/discriminator\/mapping\/[^/]+$/.test(pointer)) return false;
@@ -175,7 +182,7 @@ function isName({ ruleId, location }: NormalizedProblem): boolean {
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
 }
 
-/** Runs the rules. A rule may throw at a part of a wrong kind; then only the kinds are checked. */
+/** Runs the rules. A rule may throw at a value of a wrong type. Then only the types are checked. */
 async function problemsOf(externalRefResolver: Files, ref: string, config: Config): Promise<NormalizedProblem[]> {
   try {
     return await lintFile({ ref, config, externalRefResolver });
@@ -184,21 +191,21 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
     const kinds = await createConfig({ rules: { struct: 'error' } }, { configPath: CONFIG });
     const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
     if (problems.length > 0) return problems;
-    // The server's messages contain a position.
+    // The errors of the server's reader are better than the rule's, because they have a position.
     const serverError: unknown = await loadContract(ref).catch((reason) => reason);
     throw [serverError, error].find((one) => one instanceof Error);
   }
 }
 
-/** The lines for a contract that does not exist, is not YAML, or cannot be served. */
+/** Returns the lines for a contract that does not exist, is not YAML, or cannot be served. */
 async function toLines(error: Error, file: string): Promise<string[]> {
   const isContractError = error instanceof ContractError;
-  // A parser adds lines of the file after its message.
+  // Only the first line is printed, because a parser adds lines of the file after its message.
   const lines = isContractError ? await toLocated(error.found, file) : error.message.split('\n', 1);
   return lines.map((line) => `  ${toPrintable(line)}\n`);
 }
 
-/** The name of each file, with a line for each problem. */
+/** Returns the name of each file, followed by a line for each of its problems. */
 function toReports(problems: NormalizedProblem[], ref: string, toOrigin = (location: Location) => location): string {
   const lines = new Map<string, string>();
   for (const {
@@ -216,7 +223,7 @@ function toReports(problems: NormalizedProblem[], ref: string, toOrigin = (locat
   return [...lines.values()].join('');
 }
 
-/** The arguments are contracts; by default, the service's. Returns the exit code. */
+/** Runs the command, and returns its exit code. `files` are contracts; the default is the contract of the project. */
 export async function runLint(files: string[]): Promise<number> {
   const { text, hasErrors } = await lint(files);
   console.log(text || 'The contract keeps every rule.');

@@ -1,8 +1,11 @@
-/** Rules of operations and their responses. */
+/** Rules for operations and their responses. */
 import { isDate } from '../../json/instant.ts';
 import { hasHeader, resolveReference, responsesOf } from './references.js';
 
-/** Every operation must declare its reply to a successful request. `default` is for errors. */
+/**
+ * The rule `success-responses`: every operation must declare the reply to a successful request. `default` does not
+ * count: it is for errors.
+ */
 export function successResponses() {
   return {
     Operation({ operationId, responses }, { location, report }) {
@@ -16,7 +19,10 @@ export function successResponses() {
 const ERROR = '#/components/schemas/Error';
 const FIELDS = ['code', 'message', 'status'];
 
-/** Errors must all use the same Error body. The status in an example must be the status of its reply. */
+/**
+ * The rule `error-responses`: all errors must have the same schema `Error`. The status in an example must be the status
+ * of its reply.
+ */
 export function errorResponses() {
   return {
     Root({ components }, { location, report }) {
@@ -51,7 +57,10 @@ function isOf(shown, status) {
   return status === 'default' || new RegExp(`^${status.replace(/X/gi, '\\d')}$`).test(shown);
 }
 
-/** Every operation with an API key must declare its replies to a missing key (401), missing scopes (403), and a bad request (400). */
+/**
+ * The rule `secured-operations`: every operation with an API key must declare the replies to a missing key (401), to
+ * missing scopes (403), and to an invalid request (400).
+ */
 export function securedOperations() {
   let general;
   return {
@@ -91,7 +100,10 @@ export function securedOperations() {
 
 const HEADERS = ['Deprecation', 'Sunset', 'Link'];
 
-/** A deprecated operation must declare since when, until when, and its replacement. Its end must be in the future. */
+/**
+ * The rule `deprecated-operations`: a deprecated operation must declare since when it is deprecated, when it will be
+ * removed, and its replacement. The removal must be in the future.
+ */
 export function deprecatedOperations() {
   const operations = new Map();
   return {

@@ -1,10 +1,10 @@
-/** Rules of regular expressions. */
+/** Rules for regular expressions. */
 import { SERVER_HEADERS } from '../../engine/replies/reply-headers.ts';
 import { isLinear } from '../patterns.ts';
 
 /**
- * A pattern must run in linear time on every text. The server runs it on texts that anybody sends. If the time is not linear, a crafted
- * text blocks the server for seconds, or for ever.
+ * The rule `linear-patterns`: a pattern must run in linear time on every text, because the server runs it on texts from
+ * anybody. Otherwise, a crafted text blocks the server for seconds or for ever.
  */
 export function linearPatterns() {
   return {
@@ -24,14 +24,18 @@ export function linearPatterns() {
   };
 }
 
-/** Whether the pattern belongs to a header that the server itself sends. Clients' text is never matched with such a pattern. */
+/**
+ * True if the pattern belongs to a header that the server itself sends. Such a pattern is never run on texts from
+ * clients.
+ */
 function isOwn(pointer) {
   const [, name = ''] = /\/headers\/([^/]+)\/schema/.exec(pointer) ?? [];
   return SERVER_HEADERS.includes(name.toLowerCase());
 }
 
 /**
- * Returns the pattern as the server runs it. Undefined if it is not a regular expression; the server does not start with such a pattern.
+ * Returns the pattern as the server runs it. Returns undefined if it is not a regular expression: the server does not
+ * start with it.
  */
 function toExpression(source) {
   try {
@@ -54,10 +58,11 @@ const PARTS = [
 const PART = new RegExp(PARTS.join('|'), 'y');
 
 /**
- * A pattern means the same in every tool that reads the contract: to the regular expressions of Python, Java, .NET, Go (RE2) and
- * ECMAScript, with `u` and without. So it is ASCII, has no `.` (line ends differ), no `\d`, `\w`, `\s`, `\b`, `\p`, `\u`, no lookaround,
- * back reference, named group or possessive quantifier, and no quotes, which break generators of code: write `\x22` instead. Engines count
- * the characters that `[^…]` matches in different units, so `[^…]` must be followed by `*` or `+`.
+ * The rule `portable-patterns`: a pattern must have the same meaning in all tools that read the contract, that is, in
+ * the regular expressions of Python, Java, .NET, Go (RE2) and ECMAScript, with and without `u`. So it must be ASCII. It
+ * may not contain `.`, because engines differ in line ends; `\d`, `\w`, `\s`, `\b`, `\p` or `\u`; lookarounds, back
+ * references, named groups or possessive quantifiers; or quotation marks, which break code generators (write `\x22`
+ * instead). Engines count the characters that `[^…]` matches in different units, so `*` or `+` must follow it.
  */
 export function portablePatterns() {
   return {
@@ -71,7 +76,7 @@ export function portablePatterns() {
   };
 }
 
-/** The length of the portable beginning of a pattern. */
+/** Returns the length of the longest beginning of a pattern that is portable. */
 function lengthOfPortable(pattern) {
   let end = 0;
   for (PART.lastIndex = 0; PART.test(pattern); ) end = PART.lastIndex;

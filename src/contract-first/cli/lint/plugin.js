@@ -1,11 +1,13 @@
-/** Our own rules, as a plugin of Redocly: each is a visitor of the contract's nodes. */
+/** A plugin of Redocly with our own rules. Each rule is a visitor of the contract's nodes. */
 import { examples, headerExamples } from './examples.js';
 import { deprecatedOperations, errorResponses, securedOperations, successResponses } from './operations.js';
 import { linearPatterns, portablePatterns } from './patterns.js';
 import { arrayItems, closedRequestBodies, integerFormats, noRepetition } from './schemas.js';
 import { descriptions } from './texts.js';
 
-/** A rule for the operations of the server: webhooks and callbacks are operations of clients. */
+/**
+ * Restricts a rule to operations that the server answers. Clients answer webhooks and callbacks.
+ */
 const ofOurs = (rule) => () =>
   Object.fromEntries(
     Object.entries(rule()).map(([node, visit]) => [
@@ -14,7 +16,10 @@ const ofOurs = (rule) => () =>
     ]),
   );
 
-/** The lint itself checks these rules, on the finished operations. The list here allows a redocly.yaml to set their severities. */
+/**
+ * `lint.ts` checks these rules itself, on the finished operations. They are listed so that a redocly.yaml can set their
+ * severities.
+ */
 const ofLint = () => ({});
 
 const isOurs = ({ pointer }) => !/^#\/webhooks\/|\/callbacks\//.test(pointer);

@@ -1,4 +1,4 @@
-/** Loads the rules of a lint: those of every contract, and those of the team. */
+/** Loads the rules of a lint: our own, which apply to every contract, and those of the team. */
 import { fileURLToPath } from 'node:url';
 import {
   type Config,
@@ -12,22 +12,26 @@ import {
 import { toPointerOf } from '../../json/pointer.ts';
 
 export const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
-/** Redocly's rules may differ by version of OpenAPI; our own rules do not. */
+/** The version of OpenAPI for which rules are read. Redocly's rules may differ by version; our own rules do not. */
 export const VERSION = SpecVersion.OAS3_1;
 
 export interface LintRules {
   config: Config;
-  /** Whether a problem counts. */
+  /** True if a problem of this rule and severity is reported. */
   counts: (rule: string, severity: string) => boolean;
-  /** Finds names and values in the team's `redocly.yaml` that do not exist. Only after a lint is it known which rules exist. */
+  /**
+   * Finds rules and settings in the team's `redocly.yaml` that do not exist. Call it after the lint, which loads the
+   * rules.
+   */
   findMistakes: () => NormalizedProblem[];
 }
 
 type ProcessConfig = NonNullable<NonNullable<Parameters<typeof loadConfig>[0]>['processRawConfig']>;
 
 /**
- * The rules in `redocly.yaml` here apply to every contract. A `redocly.yaml` next to the contract is read after them, so that it may change
- * them; its plugins are loaded. For a release, only the errors of every contract count.
+ * Loads the rules. Those of `redocly.yaml` in this folder apply to every contract. A `redocly.yaml` next to the
+ * contract is read after them, so it may change them, and may load plugins. For a release, only the rules that are
+ * errors in our file count.
  */
 export async function loadRules(folder: string, isRelease: boolean): Promise<LintRules> {
   const base = await loadConfig({ configPath: CONFIG });
@@ -46,7 +50,10 @@ export async function loadRules(folder: string, isRelease: boolean): Promise<Lin
   return { config, counts, findMistakes: () => findMistakes() };
 }
 
-/** Finds rules that no plugin has. Redocly itself only reports unknown rules without a plugin's name. */
+/**
+ * Finds rules with a plugin's name that this plugin does not have. Redocly itself reports only unknown rules without
+ * such a name.
+ */
 function findUnknownRules({ document, config }: Parameters<ProcessConfig>[0]): NormalizedProblem[] {
   const { source, parsed } = document;
   const unknown = config.styleguide.getUnusedRules().rules.filter((rule) => rule.includes('/'));

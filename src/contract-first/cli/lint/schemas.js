@@ -1,7 +1,10 @@
-/** Rules of schemas. */
+/** Rules for schemas. */
 import { resolveReference } from './references.js';
 
-/** Every array must describe its items: otherwise, clients in typed languages get a list of anything. */
+/**
+ * The rule `array-items`: every array must describe its items. Otherwise, clients in typed languages get a list of
+ * anything.
+ */
 export function arrayItems() {
   return {
     Schema(schema, { location, report }) {
@@ -11,7 +14,10 @@ export function arrayItems() {
   };
 }
 
-/** Every integer must declare its width, so that clients in typed languages choose a type that is large enough. */
+/**
+ * The rule `integer-formats`: every integer must declare its width, so that clients in typed languages choose a large
+ * enough type.
+ */
 export function integerFormats() {
   return {
     Schema(schema, { location, report }) {
@@ -22,7 +28,7 @@ export function integerFormats() {
   };
 }
 
-/** An enum must not repeat a value, nor an operation a tag: the second one would be ignored. */
+/** The rule `no-repetition`: an enum must not list a value twice, and the contract must not list a tag twice. */
 export function noRepetition() {
   return {
     Root({ tags }, ctx) {
@@ -46,15 +52,15 @@ const MESSAGE =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
 /**
- * Every object in a request body must be closed, or a map of values, at every level. So a misspelt field is a 400, and is not dropped
- * silently.
+ * The rule `closed-request-bodies`: every object in a request body, at every level, must be closed or a map of values
+ * of one schema. Then a misspelt field is answered with 400, and is not dropped silently.
  */
 export function closedRequestBodies() {
   return {
     RequestBody(body, ctx) {
       const seen = new Set();
 
-      /** Checks the schema of a value, and those of its fields and items. */
+      /** Checks the schema of a value, and the schemas of its fields and items. */
       function checkValue(source, position) {
         const { node: schema, location } = resolveReference(source, position, ctx);
         if (seen.has(position.pointer)) return;
@@ -77,7 +83,7 @@ export function closedRequestBodies() {
         }
       }
 
-      /** Whether the schema is closed; also true if the value can never be an object. */
+      /** True if the schema is closed, or if its value can never be an object. */
       function isClosed(source) {
         if (!(source instanceof Object)) return source === false;
         if (source.additionalProperties === false || source.unevaluatedProperties === false || isMap(source))
@@ -95,7 +101,7 @@ export function closedRequestBodies() {
   };
 }
 
-/** Whether fields of any name have values of one schema. */
+/** True if the schema describes a map: fields of any name, with values of one schema. */
 function isMap({ additionalProperties: values }) {
   return Object.keys(Object(values)).length > 0;
 }

@@ -1,10 +1,13 @@
-/** The rule of descriptions. */
+/** The rule `descriptions`. */
 import { resolveReference } from './references.js';
 
-/** Fields inside a condition, or in the schema of a text, are described elsewhere or not at all. */
+/**
+ * Matches pointers to fields that need no description: in a condition, which repeats fields, or in the schema of a
+ * text's content.
+ */
 const CONDITION = /(?<!\/properties)\/(if|then|else|not|dependentSchemas|contentSchema)\//;
 
-/** Requires a description of each part that a client sends or receives, in place or at the target of its `$ref`. */
+/** Requires a description of everything that a client sends or receives, next to its `$ref` or at the target. */
 export function descriptions() {
   return {
     Operation: (operation, ctx) => check(operation, `operation ${operation.operationId}`, ctx.location, ctx),

@@ -1,6 +1,7 @@
 /**
- * Fixes a third-party contract: removes keywords without effect, corrects obvious mistakes, and removes promises that no server of this
- * project keeps. Every change is listed. A mistake that may mean several things is left alone, and is an error.
+ * Corrects a third party's contract: removes keywords without effect, corrects obvious mistakes, and removes promises
+ * that no server of this package keeps. Every change is listed. A mistake that may have several meanings stays, and is
+ * an error.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
@@ -21,14 +22,15 @@ const JSON_TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array'
 type IsRight = (value: unknown, node: Node) => boolean;
 
 /**
- * The kind of value that JSON Schema demands for each keyword. With a value of another kind, the keyword does nothing, and libraries fail.
+ * For each keyword, the values that JSON Schema allows. With another value, the keyword has no effect, and libraries
+ * fail.
  */
 const KEYWORDS: Record<string, IsRight> = {
   title: isText,
   description: isText,
   deprecated: isBoolean,
   examples: Array.isArray,
-  // The value of this keyword would become the base of all references.
+  // `$id` is always removed, because its value would become the base URI of all references.
   $id: () => false,
   type: (type) => [type].flat().length > 0 && [type].flat().every((one) => JSON_TYPES.includes(one)),
   required: isTexts,
@@ -36,20 +38,26 @@ const KEYWORDS: Record<string, IsRight> = {
     isText(format) && (format !== 'int64' || type === undefined || [type].flat().includes('integer')),
 };
 
-/** Keywords with numbers as values: many authors quote them. */
+/** Matches keywords whose value is a number. Many authors quote it. */
 const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
 const NUMERAL = /^-?[0-9]{1,15}$/;
-/** Keywords that are true or false. A keyword with another value stays and is an error, since it may be meant to hide a field. */
+/**
+ * Matches keywords whose value is true or false. With another value they stay, and are an error, because they may be
+ * meant to hide a field.
+ */
 const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
 const SWITCH = /^(true|false)$/;
 
 const isQuoted = (key: string, value: string) =>
   (NUMBERS.test(key) && NUMERAL.test(value)) || (SWITCHES.test(key) && SWITCH.test(value));
 
-/** Keywords of exclusive bounds. In OpenAPI 3.0 and JSON Schema's draft 4 they are true, next to the bound. In 3.1 they are the bound. */
+/**
+ * For each keyword of an exclusive bound, its inclusive keyword. In OpenAPI 3.0 the former is `true`, next to the
+ * bound; in 3.1 it is the bound.
+ */
 const EXCLUSIVE: Record<string, string> = { exclusiveMaximum: 'maximum', exclusiveMinimum: 'minimum' };
 
-/** Fields of an operation that are only documentation. */
+/** For each field of an operation that is only documentation, the allowed values. */
 const BESIDE: Record<string, IsRight> = {
   summary: isText,
   description: isText,
@@ -59,19 +67,19 @@ const BESIDE: Record<string, IsRight> = {
 };
 const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/;
 
-/** Optional parts that must not be null. */
+/** Matches optional fields, which must not be null. */
 const OMITTABLE =
   /^(content|schema|headers|links|parameters|requestBody|callbacks|servers|components|externalDocs|examples|encoding)$/;
 
-/** Parts that the server does not serve. A part with a dangling reference is removed. */
+/** Matches fields that the server does not use. If such a field contains a dangling reference, it is removed. */
 const UNSERVED = /^(callbacks|links|webhooks|examples?|x-.*)$/;
 
-/** Keywords of a schema that contain schemas, and those that contain schemas by name. */
+/** Matches keywords of a schema that contain schemas, and keywords that contain schemas by name. */
 const INSIDE =
   /^(items|not|if|then|else|contains|propertyNames|(additional|unevaluated)(Properties|Items)|(all|any|one)Of|prefixItems)$/;
 const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/;
 
-/** Kinds of nodes. The keys of the last three are names. */
+/** Kinds of nodes. In the last three, the keys of the node are names. */
 type Kind = 'schema' | 'operation' | 'response' | 'components' | 'other' | 'schemas' | 'responses' | 'names';
 
 function kindUnder(key: string, kind: Kind): Kind {
@@ -83,12 +91,15 @@ function kindUnder(key: string, kind: Kind): Kind {
   return kind === 'components' || isNames(key) ? 'names' : METHOD.test(key) ? 'operation' : 'other';
 }
 
-/** The kind of an item, since the items of a list of parameters do not have names. */
+/**
+ * Returns the kind of a list's items. The items of a list of parameters have no names, unlike the parameters in
+ * `components`.
+ */
 const kindWithin = (kind: Kind): Kind => (kind === 'names' ? 'other' : kind);
 
 const isNamed = (kind: Kind) => kind === 'schemas' || kind === 'responses' || kind === 'names';
 
-/** Whether a reference leads to a place for schemas. */
+/** True if a reference leads to a node that must be a schema. */
 const isOfSchema = ($ref: string): boolean =>
   $ref
     .slice(2)
@@ -106,7 +117,7 @@ const buildDrop =
     report(`${at}/${toPointerToken(key)} is taken out: ${why}`);
   };
 
-/** Changes the document in place. Returns the changes, each with its pointer. */
+/** Changes the document in place. Returns a line for each change, which begins with its JSON Pointer. */
 export function autofix(document: Node): string[] {
   const changes: string[] = [];
   const isCurrent = !String(document.openapi).startsWith('3.0');

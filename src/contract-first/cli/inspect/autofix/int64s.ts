@@ -1,6 +1,7 @@
 /**
- * Gives an integer the format int64 if another schema of the same value has this format, such as another alternative. The value is then a
- * bigint in all of them. The document itself is changed, because a schema has the same type everywhere.
+ * Gives an integer the format int64 if another schema of the same value has it, such as another alternative, so that
+ * the value is a `bigint` in all of them. Changes the document itself, because a schema has the same type wherever it
+ * is used.
  */
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
@@ -8,10 +9,12 @@ import { scopeOf, subschemasOf } from '../../../engine/schema/subschemas.ts';
 import { toPointerToken } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';
 
-/** The schemas that describe a value together with each schema. */
+/** For each schema, the other schemas that describe the same value. */
 type Links = Map<Keywords, Set<Keywords>>;
 
-/** Gives integers their formats. Call it before alternatives are compared, because some are equal only afterwards. */
+/**
+ * Corrects the formats of integers. Call it before alternatives are compared, because some are equal only afterwards.
+ */
 export function fixInt64s(document: Node, report: ReportChange): void {
   const pointers = pointersIn(document);
   const links = linksIn(document, [...pointers.keys()]);
@@ -27,7 +30,7 @@ export function fixInt64s(document: Node, report: ReportChange): void {
   }
 }
 
-/** The nodes that may be schemas, with their pointers. */
+/** Returns all nodes that may be schemas, with their JSON Pointers. */
 function pointersIn(
   node: unknown,
   at = '',
@@ -62,7 +65,7 @@ function linksIn(document: Node, schemas: Keywords[]): Links {
   return links;
 }
 
-/** A schema and the schemas in it that describe the same value. */
+/** Builds a function that returns a schema and the schemas in it that describe the same value. */
 function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
   const found = new Map<Keywords, Set<Keywords>>();
   return (schema) => {
@@ -78,7 +81,10 @@ function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
   };
 }
 
-/** Returns the schemas of fields with their names, and the schemas of other fields and items without a name. */
+/**
+ * Returns the schemas of fields, each with its name, and the schemas of items and other fields, with undefined as the
+ * name.
+ */
 const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
   subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
     const scope = scopeOf(keyword);
@@ -88,7 +94,7 @@ const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
 const isInteger = ({ type }: Keywords) => [type].flat().includes('integer');
 const isInt64 = (schema: Keywords) => isInteger(schema) && schema.format === 'int64';
 
-/** Whether the integer may become an int64. The server does not compare an int64 with an enum, const or multipleOf. */
+/** True if an integer may become an int64. The server does not support enum, const and multipleOf for int64. */
 const isFixable = (schema: Keywords) =>
   isInteger(schema) &&
   ![schema.type].flat().includes('number') &&
@@ -96,7 +102,7 @@ const isFixable = (schema: Keywords) =>
 
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/** Gives an integer with another format the limits of int32. */
+/** Gives an integer the limits of int32, before it gets the format int64. */
 function boundInt32(schema: Keywords): void {
   const { minimum = INT32.least, maximum = INT32.most } = schema;
   schema.minimum = minimum < INT32.least ? INT32.least : minimum;

@@ -1,4 +1,4 @@
-/** Makes the contract describe the errors and headers that the server itself sends. */
+/** Changes the contract so that it describes the errors and headers that the server itself sends. */
 import { stringify } from 'lossless-json';
 import { codesOf, type Replying } from '../../../contract/checks/server-errors.ts';
 import { missingHeaders, RETRIED, RETRY_AFTER, reportHeader, TEXT } from '../../../contract/checks/server-replies.ts';
@@ -12,10 +12,10 @@ import { isNode, type Schema } from '../../../engine/schema/json.ts';
 import { toPointerToken } from '../../../json/pointer.ts';
 import { buildCompile, entriesAt, type Node, type NodeAt, operationsIn, type ReportChange } from './written.ts';
 
-/** The engine's own codes. Collections, which add codes, do not exist yet. */
+/** The error codes of the engine. Collections may add codes, but a new service has none yet. */
 const OWN_CODES = buildCatalogue({});
 
-/** A reply as it is written, and as the engine knows it. */
+/** A reply with its node in the document, and in the form that the checks of the engine expect. */
 interface Written {
   reply: NodeAt;
   own: Pick<Reply, 'status' | 'headers'>;
@@ -37,8 +37,8 @@ export function fixReplies(document: Node, report: ReportChange): void {
 }
 
 /**
- * Adds JSON to errors of other types, because the server's errors are JSON or text. If all other errors share a schema, JSON gets this
- * schema.
+ * Adds JSON to errors of other media types, because the server sends its errors as JSON or text. The JSON gets the
+ * schema of all other JSON errors, if they share one.
  */
 function addJson(replies: Written[], report: ReportChange): void {
   const contents = replies.flatMap(({ reply: { node, at } }) =>
@@ -55,7 +55,7 @@ function addJson(replies: Written[], report: ReportChange): void {
   }
 }
 
-/** Makes headers fit the values that the server sends, and makes all other headers of its errors optional. */
+/** Changes headers to fit the values that the server sends, and makes the other headers of its errors optional. */
 function fixHeaders(document: Node, replies: Written[], report: ReportChange): void {
   const compile = buildCompile(document);
   for (const { reply, own, operation } of replies) {
@@ -69,7 +69,7 @@ function fixHeaders(document: Node, replies: Written[], report: ReportChange): v
       const values = sent[name.toLowerCase()];
       if (values) fixOne(name, header, at, values);
       if (!missing.includes(name) || !header.required) continue;
-      // Replies of handlers may also refer to it.
+      // The header is copied without `required`, because other replies may refer to the same header.
       const { required, ...others } = header;
       Object.assign(Object(reply.node.headers), { [name]: others });
       report(

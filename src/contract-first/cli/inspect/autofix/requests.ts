@@ -1,6 +1,7 @@
 /**
- * Fixes requests: parameters with keywords that belong in their schemas, defaults that do not fit their own schemas, and bodies other than
- * JSON. Forms are read field by field. A body that the server could not check is passed on unchanged.
+ * Corrects requests: parameters with keywords that belong in their schemas, defaults that do not fit their own schemas,
+ * and bodies other than JSON. A form gets a schema that names its fields. A body that the server could not check
+ * becomes bytes, which the handler gets unchanged.
  */
 import { stringify } from 'lossless-json';
 import { bodyKindOf, isForm, reportRawBody, toTypes } from '../../../contract/read/bodies.ts';
@@ -26,7 +27,7 @@ import {
   type ReportChange,
 } from './written.ts';
 
-/** An empty text. */
+/** A schema that allows only the empty text. */
 const EMPTY = { type: 'string', enum: [''] };
 
 export function fixParameters(document: Node, report: ReportChange): void {
@@ -35,12 +36,12 @@ export function fixParameters(document: Node, report: ReportChange): void {
   const pathsOf = new Map<Node, Set<string>>();
   for (const { path, item } of operations) pathsOf.set(item.node, (pathsOf.get(item.node) ?? new Set()).add(path));
   for (const { path, item, operation, parameters } of operations) {
-    // Two paths with the same item may have different names.
+    // If two paths share the path item, its parameters cannot be named after both.
     if (pathsOf.get(item.node)?.size === 1) declareNames(path, operation, parameters, report);
     for (const { node, at } of parameters) {
       if (node.allowEmptyValue !== true || !node.schema) continue;
       const compiled = compile(node.schema as Schema);
-      // Any other value is not a text.
+      // The schema must be simple or a list, because only the values of such parameters are texts.
       if (!compiled || !(isSimple(compiled.schema) || isList(compiled.schema))) continue;
       const { schema, check } = compiled;
       const isTaken = [[''], ''].some((empty) => check(empty) === undefined);
@@ -54,7 +55,7 @@ export function fixParameters(document: Node, report: ReportChange): void {
   }
 }
 
-/** Describes undeclared parameters of a path as texts. */
+/** Declares the parameters in a path that are not declared. Each may be any text. */
 function declareNames(path: string, { node, at }: NodeAt, parameters: NodeAt[], report: ReportChange): void {
   const declared = parameters.filter(({ node }) => node.in === 'path').map(({ node }) => node.name);
   const names = new Set(namesIn(path).filter(Boolean));
@@ -67,7 +68,9 @@ function declareNames(path: string, { node, at }: NodeAt, parameters: NodeAt[], 
   }
 }
 
-/** Removes defaults that do not fit their schemas: a request without the value would be a 400. */
+/**
+ * Removes defaults that do not fit their schemas, because each request that omits the value would be answered with 400.
+ */
 export function fixDefaults(document: Node, report: ReportChange): void {
   const compile = buildCompile(document);
   const seen = new Set<unknown>();
@@ -78,7 +81,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
     }
   }
 
-  /** Visits the schemas with defaults that the server fills in. */
+  /** Visits the schemas whose defaults the server fills in. */
   function visit(node: unknown, at: string): void {
     if (!isNode(node) || seen.has(node)) return;
     seen.add(node);
@@ -86,7 +89,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
     const target = followReference(document, node, at);
     visit(target.node, target.at);
     for (const { subschema, keyword, name } of subschemasOf(node)) {
-      // Read-only fields do not count, since requests never contain them.
+      // Read-only fields are skipped, because requests never contain them.
       if (!FILLED.includes(keyword) || (keyword === 'properties' && Object(subschema).readOnly === true)) continue;
       visit(subschema, `${at}/${keyword}${ONE.includes(keyword) ? '' : `/${toPointerToken(name)}`}`);
     }
@@ -95,7 +98,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
   function dropUnfit({ node, at }: NodeAt): void {
     const { schema, check } = compile(node) ?? {};
     if (!check || !isQuick(schema)) return;
-    // A bigint may be a 64-bit integer, or an integer in place of a double.
+    // An integer is read as a `bigint`. It fits if it does so as a `bigint` or as a double.
     const [problem, ...others] = [toDoubles(node.default), node.default].map((value) => check(value)?.[0]);
     if (!problem || others.includes(undefined)) return;
     delete node.default;
@@ -103,7 +106,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
   }
 }
 
-/** Keywords that can be merged into one schema. A form is never null. */
+/** Matches keywords that can be merged into one schema. `nullable` has no effect, because a form is never null. */
 const JOINED = /^(type|properties|required|allOf|nullable)$/;
 
 export function fixBodies(document: Node, report: ReportChange): void {
@@ -119,7 +122,7 @@ export function fixBodies(document: Node, report: ReportChange): void {
 
   function fixContent(content: Node, at: string): void {
     const types = typesOf(content).filter(({ media }) => isNode(media));
-    // If a body may be JSON, the server accepts no other type that it could not check.
+    // If one media type is JSON, the server omits the types that it could not check, so they need no correction.
     if (types.some(({ type }) => isJson(type))) return;
     for (const { type, media } of types) {
       const schema = resolved(media.schema);
@@ -133,7 +136,9 @@ export function fixBodies(document: Node, report: ReportChange): void {
     }
   }
 
-  /** Lists the fields of all parts at the schema itself. A form without fields is passed on unchanged. */
+  /**
+   * Adds the fields of all subschemas to the schema itself. A form without fields is passed to the handler as bytes.
+   */
   function fixForm(media: MediaNode, pointer: string, passOn: () => void): void {
     const parts = partsOf(document, media.schema);
     const fields = fieldsOf(parts);
@@ -154,7 +159,7 @@ export function fixBodies(document: Node, report: ReportChange): void {
 
 const typesOf = (content: Node) => toTypes(content as Record<string, MediaNode>, '', () => {});
 
-/** A schema and the schemas that describe the same value, as they are written, each once. */
+/** Returns a schema and the subschemas that describe the same value, each once, with unresolved references in them. */
 function partsOf(document: Node, schema: unknown, seen = new Set<unknown>()): Keywords[] {
   if (!isNode(schema) || seen.has(schema)) return [];
   seen.add(schema);

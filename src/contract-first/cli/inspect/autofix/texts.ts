@@ -1,15 +1,15 @@
-/** Fixes malformed texts: addresses of the server and of links, and media types. */
+/** Corrects malformed texts: the URL of the server, the references of links, and media types. */
 import { PLAIN_JSON, toMediaType } from '../../../engine/contract/replies.ts';
 import { isNode } from '../../../engine/schema/json.ts';
 import { toPointerToken } from '../../../json/pointer.ts';
 import { entriesAt, type Node, operationsIn, type ReportChange } from './written.ts';
 
-/** Characters that are not allowed in a URI (RFC 3986, section 2). */
+/** Matches characters that a URI does not allow (RFC 3986, section 2). */
 const OUTSIDE = /[^!-~]|["<>\\^`{|}]/;
 
 export const isAddress = (value: unknown) => typeof value === 'string' && !OUTSIDE.test(value);
 
-/** Matches the name of a host: with a port, with dots, or `localhost`. Other text may be the path of a relative address. */
+/** Matches a host: with a port, with a dot, or `localhost`. Any other text may be a relative path. */
 const HOST = /:[0-9]+$|^localhost$|\.[a-z]{2,}$|^[0-9]+(\.[0-9]+){3}$/i;
 
 const isPathless = (url: string) => /^[^/{]+$/.test(url) && (HOST.test(url) || !isAddress(url));

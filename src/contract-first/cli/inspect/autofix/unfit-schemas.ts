@@ -1,4 +1,7 @@
-/** Fixes schemas that no value can fit, if the intention is clear, and drops unused components that cannot be read. */
+/**
+ * Corrects schemas that no value can fit, if their meaning is clear, and removes faulty components that no operation
+ * uses.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { reportKeywordTypes } from '../../../contract/read/keyword-types.ts';
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
@@ -6,17 +9,18 @@ import { ANNOTATION, isNames, isValue, lookUp } from '../../../engine/schema/key
 import { toPointerToken } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';
 
-/** Annotations that change the accepted or sent values. */
+/** Matches annotations that change the values which the server accepts or sends. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
 /**
- * Next to these keywords, a schema may require fields that other schemas describe. A schema that is part of another one may do the same.
+ * With one of these keywords, a schema may require fields that another schema describes. So may a schema that is an
+ * alternative.
  */
 const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
 const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'];
 
-/** The names of all fields that schemas of the document describe. */
+/** Returns the names of all fields that schemas of the document describe. */
 export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<string> {
   if (!isNode(node)) return names;
   for (const name of Object.keys(Object(node.properties))) names.add(name);
@@ -25,8 +29,8 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
 }
 
 /**
- * Adds a description that allows any value to a field that is required and not described. Otherwise the type of an answer would lack the
- * field.
+ * Describes each field that is required but not described, as any value. Otherwise the generated type of a reply would
+ * lack the field.
  */
 export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
@@ -40,8 +44,8 @@ export function addRequiredProperties(schema: Keywords, at: string, names: Set<s
 }
 
 /**
- * Removes an alternative of `oneOf` if it differs from another only in its documentation, because a value would always fit both. If two
- * differ only in their defaults, all stay, and `oneOf` becomes `anyOf`.
+ * Removes an alternative of `oneOf` if only its documentation differs from another one, because a value would always
+ * fit both. If two alternatives differ only in a default, all stay, and `oneOf` becomes `anyOf`.
  */
 export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
   const { oneOf, discriminator } = schema;
@@ -60,13 +64,13 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
   report(`${at}/oneOf is written as anyOf: some alternatives differ only in a default, and only one may fit`);
 }
 
-/** Returns the target of a reference, unless other keywords are next to the reference. */
+/** Returns the target of a reference. If other keywords are next to the reference, returns the schema itself. */
 function targetOf(document: Node, schema: unknown): unknown {
   const { $ref, ...beside } = Object(withoutWords(schema));
   return Object.keys(beside).length === 0 ? (lookUp(document, $ref) ?? schema) : schema;
 }
 
-/** Returns the schema without documentation. */
+/** Returns the schema without its documentation. */
 function withoutWords(node: unknown, hasNames = false): unknown {
   if (!isNode(node)) return node;
   if (Array.isArray(node)) return node.map((item) => withoutWords(item));
@@ -76,7 +80,7 @@ function withoutWords(node: unknown, hasNames = false): unknown {
   );
 }
 
-/** Returns the schema with `true` in place of each default that is not an object. */
+/** Returns the schema with each default replaced by `true`, unless the default is an object. */
 function withoutDefaults(node: unknown): unknown {
   if (!isNode(node)) return node;
   if (Array.isArray(node)) return node.map(withoutDefaults);
@@ -86,10 +90,10 @@ function withoutDefaults(node: unknown): unknown {
   );
 }
 
-/** Removes the key from the node at this pointer. */
+/** Removes `key` from the node at the JSON Pointer `at`, and reports it with the reason `why`. */
 export type Drop = (node: Node, key: string, at: string, why: string) => void;
 
-/** Drops components that no operation uses. */
+/** Removes faulty components that no operation uses. */
 export function dropUnused(document: Node, drop: Drop): void {
   const used = new Set<unknown>();
   reach(document, document.paths, used);
@@ -99,7 +103,7 @@ export function dropUnused(document: Node, drop: Drop): void {
     (kind !== 'schemas' || reportKeywordTypes(component, '', () => {})) &&
     !danglesIn(component, document) &&
     !isItself(document, component);
-  // Dropping one component may leave another with a dangling reference.
+  // The loop runs until nothing changes, because a removed component may leave another with a dangling reference.
   for (let found = true; found; ) {
     found = false;
     for (const [kind, named] of Object.entries(Object(document.components) as Node)) {
@@ -119,14 +123,14 @@ function reach(document: Node, node: unknown, used: Set<unknown>): void {
   for (const next of [lookUp(document, node.$ref), ...Object.values(node)]) reach(document, next, used);
 }
 
-/** Whether the component contains a dangling reference. */
+/** True if the node contains a dangling reference. */
 export function danglesIn(node: unknown, document: Node): boolean {
   if (!isNode(node)) return false;
   if (typeof node.$ref === 'string' && lookUp(document, node.$ref) === undefined) return true;
   return Object.values(node).some((child) => danglesIn(child, document));
 }
 
-/** Whether the schema leads back to itself by `$ref` and `allOf`. */
+/** True if the schema leads back to itself by `$ref` and `allOf`. */
 function isItself(document: Node, node: unknown, open = new Set<unknown>(), done = new Set<unknown>()): boolean {
   if (!isNode(node) || done.has(node)) return false;
   if (open.has(node)) return true;

@@ -1,4 +1,7 @@
-/** A document that nobody has checked yet: nodes with JSON Pointers, operations, and schemas in the form that the server will compile. */
+/**
+ * Reads a document that has not been validated yet: its nodes with JSON Pointers, its operations, and its schemas in
+ * compiled form.
+ */
 import { toCurrent } from '../../../contract/read/normal-form.ts';
 import { buildResolve } from '../../../contract/read/references.ts';
 import { METHODS } from '../../../engine/contract/document.ts';
@@ -15,17 +18,17 @@ export interface NodeAt {
   at: string;
 }
 
-/** Reports a change: its pointer, and a description. */
+/** Reports a change: a text that begins with the JSON Pointer of the changed node. */
 export type ReportChange = (change: string) => void;
 
-/** Returns the target of a reference, with its pointer. */
+/** Returns the target of a reference, or the node itself, with its JSON Pointer. */
 export function followReference(document: Node, node: unknown, at: string): NodeAt {
   const { $ref } = Object(node);
   const target = lookUp(document, $ref);
   return isNode(target) ? { node: target, at: $ref.slice(1) } : { node: Object(node), at };
 }
 
-/** Returns the values of a node by their names, with their pointers. */
+/** Returns the entries of a node's field: the name, and the value with its JSON Pointer. References are followed. */
 export const entriesAt = (document: Node, { node, at }: NodeAt, key: string): [name: string, NodeAt][] =>
   Object.entries(Object(node[key])).map(([name, value]) => [
     name,
@@ -37,9 +40,9 @@ interface YamlOperation {
   method: string;
   item: NodeAt;
   operation: NodeAt;
-  /** Returns the parameters of the operation and of its path item. */
+  /** The parameters of the path item, and those of the operation. */
   parameters: NodeAt[];
-  /** The body; an empty node if the operation has no body. */
+  /** The body, or an empty node if the operation has no body. */
   body: NodeAt;
   replies: [status: string, NodeAt][];
 }
@@ -59,12 +62,15 @@ export function operationsIn(document: Node): YamlOperation[] {
 }
 
 interface Compiled {
-  /** Returns the schema without references, in the form of OpenAPI 3.1. */
+  /** The schema without references, in the form of OpenAPI 3.1. */
   schema: Schema;
   check: Check;
 }
 
-/** Makes a function that returns undefined for a schema that does not compile, because the judgement reports that error. */
+/**
+ * Builds a function that compiles a schema. It returns undefined for a faulty schema, because the judgement reports the
+ * fault.
+ */
 export function buildCompile(document: Node): (schema: Schema) => Compiled | undefined {
   const isOlder = String(document.openapi).startsWith('3.0');
   const toOwn = <Kind extends object>(node: Kind): Kind => (isOlder ? toCurrent(node) : node);
