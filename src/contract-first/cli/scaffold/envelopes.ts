@@ -95,13 +95,9 @@ const MOST_FIELDS = 2;
 
 type Found = Omit<Envelope, 'record'>;
 
-function findRecord(
-  schema: Schema,
-  words: RecordWords,
-  source: DocumentSource,
-  path: string[] = [],
-): Found | undefined {
-  const { items } = source.flat(schema);
+function findRecord(given: Schema, words: RecordWords, source: DocumentSource, path: string[] = []): Found | undefined {
+  const schema = onlyOf(given, source);
+  const items = onlyOf(source.flat(schema).items, source);
   if (isList(source.flat(schema)))
     return isObject(source.flat(items)) ? { schema: keywordsOf(items), isList: true, path } : undefined;
   if (!isObject(source.flat(schema))) return undefined;
@@ -115,6 +111,13 @@ function findRecord(
   return isPage ? lists.flatMap(at)[0] : { schema, isList: false, path };
 }
 
+/** Returns the only alternative of a schema besides null; the schema itself if it has none, or several. */
+export function onlyOf<Given extends Schema | undefined>(schema: Given, source: DocumentSource): Given | Schema {
+  const { oneOf = [], anyOf = [], properties } = source.flat(schema);
+  const [only, ...others] = [...oneOf, ...anyOf].filter((one) => source.flat(one).type !== 'null');
+  return only !== undefined && others.length === 0 && !properties ? onlyOf(only, source) : schema;
+}
+
 /**
  * Returns the fields of an object. If several parts of an `allOf` describe the same field, the last one counts, since it is the narrowest.
  */
@@ -124,7 +127,8 @@ function propertiesOf(schema: Schema, source: DocumentSource): Record<string, Sc
   return Object.assign({}, ...allOf.map((part) => propertiesOf(part, source)), properties);
 }
 
-const isList = ({ type }: Keywords): boolean => type === 'array';
+const isList = ({ type = [] }: Keywords): boolean =>
+  [type].flat().every((one) => /^(array|null)$/.test(one)) && [type].flat().includes('array');
 const isObject = ({ properties, oneOf, anyOf }: Keywords): boolean => Boolean(properties) && !oneOf && !anyOf;
 
 /** Whether a field of an envelope is about the page. */

@@ -11,7 +11,10 @@ export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   const envelope = envelopeOf(operation, plan, source);
   const owners = ownerIdsOf(writing, made);
   const isWhole =
-    owners.length === 0 && envelope?.path.length === 0 && toShownFields(writing, envelope, code``).text === '';
+    owners.length === 0 &&
+    envelope?.path.length === 0 &&
+    !envelope.isList &&
+    toShownFields(writing, envelope, code``).text === '';
   const read = isWhole ? code`get` : code`read`;
   const call = code`${checkedName(plan.name)}.${read}(${idOf(writing, made)})`;
   const body = toReplyBody(writing, variable);

@@ -12,7 +12,7 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
-import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
+import { type Envelope, envelopeOf, isEnvelopeOf, onlyOf, plain, schemaOfReply, successOf } from './envelopes.ts';
 import { failure, type HandlerCode, kindOf, NotWritten, reportParameters, type Writing } from './handler-code.ts';
 import { checkParent, ownerIdsOf } from './parents.ts';
 import { findRanges, type RangeFilter, toRangeQuery } from './range-filters.ts';
@@ -222,7 +222,7 @@ const isNext = (name: string) => /^(next|nextcursor|nexttoken|nextpagetoken|curs
 /** Returns the names of the fields next to the records, including those inside objects about the page. */
 function namesAround(schema: Schema | undefined, path: string[], source: DocumentSource): string[] {
   const [field, ...inside] = path;
-  return Object.entries(source.flat(schema).properties ?? {}).flatMap(([name, one]) => {
+  return Object.entries(source.flat(onlyOf(schema, source)).properties ?? {}).flatMap(([name, one]) => {
     if (name === field) return namesAround(one, inside, source);
     return [name, ...Object.keys(source.flat(one).properties ?? {})];
   });

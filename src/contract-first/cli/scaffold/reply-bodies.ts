@@ -3,7 +3,16 @@ import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { withArticle } from '../../store/tables/table.ts';
 import { type CheckedCode, code, joined, member, toLiteral, toPropertyName } from '../generate/source-text.ts';
-import { type Envelope, envelopeOf, isEnvelopeOf, plain, schemaOfReply, successOf } from './envelopes.ts';
+import {
+  type Envelope,
+  envelopeOf,
+  idNameOf,
+  isEnvelopeOf,
+  onlyOf,
+  plain,
+  schemaOfReply,
+  successOf,
+} from './envelopes.ts';
 import { NotWritten, type Writing } from './handler-code.ts';
 
 /** Returns the value of a field next to the records, or undefined if its meaning is unknown. */
@@ -19,7 +28,7 @@ export function toEnvelope(
 ): CheckedCode {
   if (field === undefined) return value;
   const { source } = writing;
-  const { properties = {}, required = [] } = source.flat(schema);
+  const { properties = {}, required = [] } = source.flat(onlyOf(schema, source));
   const fields = Object.entries(properties).flatMap(([name, one]): CheckedCode[] => {
     const isRequired = required.includes(name);
     const own =
@@ -32,7 +41,7 @@ export function toEnvelope(
     if (isRequired) throw new NotWritten(`the field ${name} of its reply comes from nowhere`);
     return [];
   });
-  return code`{ ${joined(fields, ', ')} }`;
+  return fields.length > 0 ? code`{ ${joined(fields, ', ')} }` : code`{}`;
 }
 
 /** Returns the contract's example of a field; undefined if nothing may be assumed. */
@@ -94,27 +103,35 @@ export function toShownFields({ plan, source }: Writing, envelope: Envelope, rec
   return envelope.isList ? code`${records}.read().map((one) => (${object}))` : object;
 }
 
-/** The body of a change's reply that shows no record: `{ success: true }`, `{ id, deleted: true }`. @throws NotWritten for other bodies */
+/**
+ * The body of a change's reply that shows no record: `{ success: true }`, `{ id, deleted: true }`, or `{}` if the contract names no field.
+ * @throws NotWritten for other bodies
+ */
 function toAcknowledgement(writing: Writing, schema: Schema | undefined, record: CheckedCode): CheckedCode {
   const { plan, operation, source } = writing;
   const { type, properties = {}, oneOf, anyOf } = source.flat(schema);
-  const isChange = operation.method !== 'GET' && type === 'object' && !oneOf && !anyOf;
-  const { length } = Object.keys(properties);
-  if (!isChange || length === 0 || length > MOST_TOLD)
+  const isDelete = operation.method === 'DELETE';
+  const isAny = Object.keys(source.flat(schema)).every((keyword) => /^(title|description|examples?)$/.test(keyword));
+  const isChange = operation.method !== 'GET' && (type === 'object' || isAny) && !oneOf && !anyOf;
+  if (!isChange || (Object.keys(properties).length > MOST_TOLD && !isDelete))
     throw new NotWritten(`its reply is not ${withArticle(plan.record)}`);
   const values = toSuccessValue(Number(successOf(operation)?.status));
-  const isDelete = operation.method === 'DELETE';
+  const idName = idNameOf(plan, properties);
+  const typeOfId = source.flat(source.flat(plan.schema).properties?.[plan.id.name]).type;
   const own: ValueFor = (name, one, isRequired) => {
-    if (name === plan.id.name && keywordsOf(one).type === keywordsOf(source.flat(plan.schema).properties?.[name]).type)
-      return member(record, name);
+    if (name === idName && keywordsOf(one).type === typeOfId) return member(record, plan.id.name);
     if (isDelete && keywordsOf(one).type === 'boolean' && /^(is)?deleted$/.test(plain(name))) return code`true`;
     return values(name, one, isRequired);
   };
   return toEnvelope(writing, schema, [''], code``, own);
 }
 
-/** The most fields of a reply that shows no record: one with more shows another thing. */
+/** The most fields of a reply that shows no record, except to a delete: a reply with more fields shows another object. */
 const MOST_TOLD = 5;
+
+/** Whether a reply with a list contains the one record: a get may also list all records with a common value. */
+const isListOfOne = ({ plan: { operations }, operation: { method } }: Writing): boolean =>
+  method !== 'GET' || operations.has('create') || operations.has('list');
 
 /** Writes the status and the body of a reply with a record, as fields of the answer. @throws NotWritten for other bodies */
 export function toReplyBody(writing: Writing, record: CheckedCode): [name: string, value: CheckedCode][] {
@@ -130,8 +147,10 @@ export function toReplyBody(writing: Writing, record: CheckedCode): [name: strin
   if (!reply.hasContent) return [answer];
   const envelope = envelopeOf(operation, plan, source);
   const schema = schemaOfReply(operation, reply, source);
-  if (envelope?.isList || !isEnvelopeOf(envelope, plan, source))
-    return [answer, ['body', toAcknowledgement(writing, schema, record)]];
-  const shown = toShownFields(writing, envelope, record);
+  if (!isEnvelopeOf(envelope, plan, source)) return [answer, ['body', toAcknowledgement(writing, schema, record)]];
+  const { isList } = envelope;
+  if (isList && !isListOfOne(writing)) throw new NotWritten(`its reply is not ${withArticle(plan.record)}`);
+  const own = toShownFields(writing, { ...envelope, isList: false }, record);
+  const shown = isList ? code`[${own}]` : own;
   return [answer, ['body', toEnvelope(writing, schema, envelope.path, shown, toSuccessValue(status))]];
 }

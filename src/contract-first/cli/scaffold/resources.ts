@@ -56,10 +56,12 @@ export function recognise(contract: ReadContract): Recognised {
   const paths = [...new Set(operations.map(({ path }) => path))];
   // Parents come before the resources below their paths.
   const items = paths.filter((one) => /\/[^/{}]+\/\{[^{}/]+\}$/.test(one));
-  for (const path of items.sort((a, b) => namesIn(a).length - namesIn(b).length)) {
+  const lengthOf = (path: string) => namesIn(path).length * paths.length + path.split('/').length;
+  for (const path of items.sort((a, b) => lengthOf(a) - lengthOf(b))) {
     const made = toResource(path, { all: operations, known: resources, source, reasons });
     if (!made) continue;
-    const name = [made.name, toLongName(path)].find((one) => !resources.some((other) => other.name === one));
+    const isFree = (one: string) => NAME.test(one) && !resources.some((other) => other.name === one);
+    const name = [made.name, ...toLongNames(path)].find(isFree);
     if (name === undefined)
       for (const { id } of made.operations.values()) reasons.set(id, `another resource is named ${made.name}`);
     else {
@@ -71,10 +73,13 @@ export function recognise(contract: ReadContract): Recognised {
   return { resources, reasons };
 }
 
-/** A name with the segment before: `meDevices` of `/me/devices/{id}`. */
-function toLongName(path: string): string {
+/** The name of a collection, which is also the name of a variable and of a folder. */
+const NAME = /^[a-z][A-Za-z0-9]*$/;
+
+/** Names with one segment before, with two, and so on: `meDevices` and `v2MeDevices` of `/v2/me/devices/{id}`. */
+function toLongNames(path: string): string[] {
   const words = path.split('/').filter((one) => one !== '' && !one.includes('{'));
-  return toCamel(words.slice(-2).flatMap(wordsOf));
+  return words.slice(1).map((_, index) => toCamel(words.slice(-2 - index).flatMap(wordsOf)));
 }
 
 interface Recognising {
@@ -99,7 +104,7 @@ function toResource(path: string, { all, known, source, reasons }: Recognising):
   };
   const words = wordsOf(base.slice(base.lastIndexOf('/') + 1));
   const name = toCamel(words);
-  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return skipAll('its path gives no name for a collection');
+  if (!NAME.test(name)) return skipAll('its path gives no name for a collection');
   const own = { name, noun: toSingular(words), parameter: names.at(-1) as string };
   const order: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
   const envelopes = order

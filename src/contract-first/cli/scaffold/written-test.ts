@@ -213,11 +213,12 @@ class TestCode {
 
   /** Writes the access to the record, or to the list of records, in a body. Fields of an envelope may be absent. */
   #recordIn(operation: Operation, body: CheckedCode, words = this.#collection.plan): CheckedCode {
-    const { path } = envelopeOf(operation, words, this.#source) as Envelope;
-    return path.reduce(
+    const { path, isList } = envelopeOf(operation, words, this.#source) as Envelope;
+    const found = path.reduce(
       (value, field) => code`${value}?.${/^[A-Za-z_$][\w$]*$/.test(field) ? checkedName(field) : code`[${field}]`}`,
       body,
     );
+    return isList && operation !== words.operations.get('list') ? code`${found}?.[0]` : found;
   }
 
   /** Returns the sample of the body, with 64-bit integers as bigint. */

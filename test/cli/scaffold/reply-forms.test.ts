@@ -1,0 +1,103 @@
+/** `new` finds the record in replies of many forms: a list with one record, the only alternative, an object without fields. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'lossless-json';
+import t, { type Test } from 'tap';
+import { type WrittenCollection, writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
+import { writeTest } from '../../../src/contract-first/cli/scaffold/written-test.ts';
+import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
+import { books, record, reply, text } from './books-contract.ts';
+
+async function write(t: Test, edit?: Parameters<typeof books>[0], isAssuming = false) {
+  const file = join(t.testdir(), 'contract.json');
+  writeFileSync(file, stringify(books(edit)) as string);
+  const contract = await loadContract(file);
+  const { collections, reasons } = writeCollections(contract, { isAssuming });
+  const [{ handlers } = { handlers: new Map<string, string>() }] = collections;
+  const test = () => writeTest(contract, collections[0] as WrittenCollection, collections);
+  return { collections, reasons, handlers, test };
+}
+
+const list = { type: 'array', items: record('Book') };
+
+t.test('a reply with a list of one record contains the record', async (t) => {
+  const { handlers, test } = await write(t, ({ paths }) => {
+    paths['/books'].post.responses[201] = reply(list);
+    const { get, patch } = paths['/books/{bookId}'];
+    get.responses[200] = reply({ type: 'object', properties: { data: list } });
+    patch.responses[200] = reply(list);
+  });
+  t.match(handlers.get('createBook'), 'return { status: 201, body: [book] };');
+  t.match(handlers.get('getBook'), 'return { status: 200, body: { data: [book] } };');
+  t.match(handlers.get('changeBook'), 'return { status: 200, body: [book] };');
+  const written = test();
+  t.match(written, 'const record = created.body?.[0];');
+  t.match(written, 'assert.deepEqual(found.body?.data?.[0], record);');
+  t.match(written, 'listed.body?.items?.some((one)');
+});
+
+t.test('a get that may list several records with a common value is not written', async (t) => {
+  const { reasons } = await write(t, ({ paths }) => {
+    delete paths['/books'];
+    paths['/books/{bookId}'].get.responses[200] = reply(list);
+  });
+  t.equal(reasons.get('getBook'), 'its reply is not a Book');
+});
+
+t.test('the only alternative of a schema besides null is the schema', async (t) => {
+  const { handlers, reasons } = await write(t, ({ paths }) => {
+    const only = { oneOf: [record('Book')] };
+    const data = { anyOf: [record('Book'), { type: 'null' }] };
+    const { get, put } = paths['/books/{bookId}'];
+    get.responses[200] = reply({ oneOf: [{ type: 'object', required: ['data'], properties: { data } }] });
+    put.responses[200] = reply({ oneOf: [record('Book'), record('Failure')] });
+    paths['/books'].get.responses[200] = reply({ type: ['array', 'null'], items: only });
+  });
+  t.match(handlers.get('getBook'), 'return { status: 200, body: { data: book } };');
+  t.match(handlers.get('listBooks'), 'return { status: 200, body: page.body };');
+  t.equal(reasons.get('replaceBook'), 'its reply is not a Book');
+});
+
+t.test('a change answers an object without fields, or with the id under another name', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' };
+  const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, text]));
+  const other = await write(t, ({ paths }) => {
+    paths['/books'].post.responses[201] = reply({ type: 'object', properties: { bookId: int64, ...many } });
+  });
+  t.equal(other.reasons.get('createBook'), 'its reply is not a Book');
+  const { handlers } = await write(t, ({ paths }) => {
+    const { patch, put, delete: remove } = paths['/books/{bookId}'];
+    patch.responses[200] = reply({ type: 'object' });
+    put.responses[200] = reply({ description: 'Anything.' });
+    remove.responses = {
+      200: reply({ type: 'object', required: ['book_id'], properties: { book_id: int64, ...many } }),
+    };
+    paths['/books'].post.responses[201] = reply({ type: 'object', properties: { bookId: int64 } });
+  });
+  t.match(handlers.get('changeBook'), 'return { status: 200, body: {} };');
+  t.match(handlers.get('replaceBook'), 'return { status: 200, body: {} };');
+  t.match(handlers.get('deleteBook'), 'body: { book_id: book.id }');
+  t.match(handlers.get('createBook'), 'body: { bookId: book.id }');
+});
+
+t.test('a resource gets the shortest name that is free, from the last segments of its path', async (t) => {
+  const { collections } = await write(t, ({ paths }) => {
+    const copy = (start: string) => {
+      for (const [path, item] of Object.entries(structuredClone(paths)).slice(0, 2)) {
+        for (const operation of Object.values(item as object))
+          if (operation.operationId) operation.operationId += start.replaceAll('/', '');
+        paths[start + path] = item;
+      }
+    };
+    for (const start of ['/v2/my', '/v3/my', '/my']) copy(start);
+  });
+  t.strictSame(
+    collections.map(({ name, plan }) => [name, plan.path]),
+    [
+      ['books', '/books/{bookId}'],
+      ['myBooks', '/my/books/{bookId}'],
+      ['v2MyBooks', '/v2/my/books/{bookId}'],
+      ['v3MyBooks', '/v3/my/books/{bookId}'],
+    ],
+  );
+});
