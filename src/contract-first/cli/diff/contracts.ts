@@ -1,4 +1,4 @@
-/** Compares two versions of the contract: lists the changes, and the effect of each change on clients. */
+/** Compares two versions of a contract: lists the changes, each with its effect on clients. */
 import { isDeepStrictEqual } from 'node:util';
 import { withoutWords } from '../../contract/read/keywords.ts';
 import { MAX_BYTES } from '../../contract/read/operations.ts';
@@ -90,7 +90,7 @@ const RESPONSE = byKey({
 type Responses = Record<string, ResponseNode>;
 
 const compareResponses: CompareRule<Responses> = function* (before = {}, after = {}, operation, direction) {
-  // If the server sends the requests, the replies come from clients.
+  // If the server sends the requests, as it does for webhooks, clients send the replies.
   const isSent = direction === 'response';
   const toReply = isSent ? 'request' : 'response';
   for (const [status, old, now] of pairs(before, after)) {
@@ -101,7 +101,8 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
     else {
       // RFC 9110, section 15: a client treats an unknown status as the x00 of its class.
       yield { location, what: 'was added', effect: FINE };
-      // Until now, the general reply described this status.
+      // The old version described this status by a range or `default`. What breaks compared with that also breaks
+      // clients.
       const general = before[generalOf(status, before)];
       if (!general) continue;
       const isMissable = ({ required }: HeaderNode, name: string) =>
@@ -113,13 +114,13 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
   }
 };
 
-/** The reply that describes a status without its own entry: the range, such as 4XX, or `default`. */
+/** Returns the key of the reply that describes a status without its own entry: the range, such as 4XX, or `default`. */
 const generalOf = (status: string, responses: Responses) =>
   `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
 
 /**
- * Compares a removed reply. A range or `default` may be replaced by some of its statuses; `default` then describes the remaining ones. The
- * contract may also lose `default` if both ranges of errors were declared before, next to a success.
+ * Compares a removed reply. Statuses may replace their range or `default`; `default` then describes the remaining
+ * statuses. A contract may also lose `default` if it already declared both ranges of errors and a success.
  */
 const compareRemoved: CompareRule<Responses> = function* (before = {}, after = {}, location, direction, status) {
   const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
@@ -140,7 +141,7 @@ const OPERATION = byKey({
   tags: growing(RENAMED),
   deprecation: compareDeprecations,
   security: value<string[]>((before = [], after = [], direction) => {
-    // In webhooks and callbacks the roles are reversed: the receivers demand keys, and the server must send them.
+    // In webhooks and callbacks the roles are reversed: the receivers require keys, and the server must send them.
     const [used, taken] = direction === 'request' ? [before, after] : [after, before];
     const { lost, gained } = compareLists(used, taken);
     if (!lost.every((way) => taken.some((other) => asksLess(other, way))))
@@ -153,14 +154,20 @@ const OPERATION = byKey({
   responses: compareResponses,
 });
 
-/** Compares webhooks and callbacks. The server sends them, so their requests count as replies, and clients may ignore new ones. */
+/**
+ * Makes a rule for webhooks and callbacks. The server sends them, so their requests count as replies, and clients may
+ * ignore new ones.
+ */
 function sent(name: string): CompareRule<Record<string, Record<string, PathItem>>> {
   const toLocation = (location: string, own: string) => `${location} ${name} ${own}`;
   return (before, after, location, _direction, key) =>
     compareByName(toLocation, compareSent)(withoutNotes(before), withoutNotes(after), location, 'response', key);
 }
 
-/** Removes each value under an `x-` key that is not a webhook, callback or path item. */
+/**
+ * Removes each value under an `x-` key, unless it is an object, because then it may be a webhook, a callback or a path
+ * item.
+ */
 const withoutNotes = <Value>(node?: Record<string, Value>): Record<string, Value> =>
   dropped(node, (value, key) => key.startsWith('x-') && !isNode(value));
 
@@ -189,14 +196,14 @@ const SERVER = byKey({
 const CONTRACT = byKey({
   openapi: value<string>((before, after) => {
     const [old, now] = [before, after].map((version) => String(version).split('.', 2).join('.')) as [string, string];
-    // The comparison uses the form of 3.1 for both contracts.
+    // Versions 3.0 and 3.1 are compatible, because both contracts are compared in the form of 3.1.
     return old === now ? undefined : /^3\.[01]$/.test(old) && /^3\.[01]$/.test(now) ? FINE : UNEXPECTED;
   }),
   info: byKey({}, FOR_READERS),
   tags: always(FOR_READERS),
   servers: compareServers,
   webhooks: function* (before: PathItems = {}, after: PathItems = {}, location: string) {
-    // A webhook is like a callback with one URL that the contract does not name.
+    // A webhook is compared as a callback with one URL, which is empty because the contract does not name it.
     const [old, now] = [before, after].map((items) =>
       Object.fromEntries(Object.entries(withoutNotes(items)).map(([name, item]) => [name, { '': item }])),
     );
@@ -208,10 +215,13 @@ const CONTRACT = byKey({
   components: ignored,
 });
 
-/** Compares two contracts, and returns the changes. `today`, such as 2026-11-20, decides whether a deprecated operation may be removed. */
+/**
+ * Compares two contracts, and returns the changes. `today`, such as 2026-11-20, decides whether a deprecated operation
+ * may be removed.
+ */
 export function compareContracts(before: Document, after: Document, today: string): ContractChange[] {
   const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
-  // The version does not count as a change here: `gate.ts` checks whether it fits.
+  // The version number does not count as a change: `gate.ts` checks whether it fits the changes.
   old.info.version = now.info.version;
   const known = withoutWords(old);
   const [own, renamed] = withSchemesOf(known, withoutWords(now));
@@ -227,17 +237,17 @@ export function compareContracts(before: Document, after: Document, today: strin
   return changes;
 }
 
-/** Returns the changes in the schemas of records that may make stored records invalid. */
+/** Returns the changes of schemas that may make stored records invalid. */
 export function compareStoredRecords(
   before: Partial<Document>,
   after: Partial<Document>,
   domain: AnyDomain,
 ): ContractChange[] {
   const [old, now] = [before, after].map((contract) => expandContract(inOneVersion(contract)).components?.schemas);
-  // Only fields with a column are stored.
+  // Fields without a column are ignored, because they are not stored.
   const toStored = (schema: Schema | undefined) => {
     const { [COMPONENT_NAME]: _name, properties = {}, ...record } = keywordsOf(schema);
-    // Read-only fields are stored like all others.
+    // `readOnly` is removed, because read-only fields are stored like all others.
     const fields = Object.entries(properties).map(([name, field]) => [
       name,
       field && { ...keywordsOf(field), readOnly: false },
@@ -279,7 +289,7 @@ function* compareOperations(before: Document, after: Document, today: string): C
 
 type Deprecation = Comparable['deprecation'];
 
-/** A text that sorts after all dates. */
+/** A text that sorts after all dates, for an operation without a date of removal. */
 const LAST_DATE = '9999';
 
 function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {}, location: string): ContractChanges {
@@ -295,7 +305,10 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
   yield* dates(before, after, location, 'request', '');
 }
 
-/** Whether a caller who meets the old security requirement also meets the new one: the new one must not need a further scheme or scope. */
+/**
+ * True if each client that meets the old security requirement also meets the new one, because the new one needs no
+ * further scheme or scope.
+ */
 function asksLess(now: string, before: string): boolean {
   const isWithin = (key: string, other: string) => {
     const [known, [scheme, ...scopes]] = [other.split(' '), key.split(' ') as [string]];
@@ -306,7 +319,7 @@ function asksLess(now: string, before: string): boolean {
   );
 }
 
-/** Compares the servers of the contract, and the path prefix that they share. */
+/** Compares the servers of the contract, and their path prefixes. */
 function* compareServers(before = [ROOT_SERVER], after = [ROOT_SERVER]): ContractChanges {
   const [was, is] = [prefixesOf(before).join(', '), prefixesOf(after).join(', ')];
   if (was !== is) yield { location: 'servers', what: describeChange('path prefix', was, is), effect: MISSING };
@@ -320,10 +333,16 @@ export function prefixesOf(servers = [ROOT_SERVER]): string[] {
   return [...new Set(servers.map(toPathPrefix))];
 }
 
-/** The start of a URL before its path, as it is written. A changed default of a variable in the URL does not make it another server. */
+/**
+ * Returns the start of a URL before its path, as the contract has it. A server remains the same if the default of a
+ * variable in its URL changes.
+ */
 const originOf = ({ url }: ServerNode): string => /^([a-z]+:\/\/[^/]+|\{\w+\})/.exec(url)?.[0] ?? '';
 
-/** Gives renamed security schemes their old names, because requests do not contain the names. Also returns these changes. */
+/**
+ * Gives renamed security schemes their old names, because requests do not contain the names. Also returns a compatible
+ * change for each renamed scheme.
+ */
 function withSchemesOf(before: Document, after: Document): [contract: Document, renamed: ContractChange[]] {
   const schemes = pairs(before.components?.securitySchemes, after.components?.securitySchemes);
   const added = new Map(schemes.flatMap(([name, old, now]) => (!old && now ? [[name, now]] : [])));
@@ -345,7 +364,7 @@ function withSchemesOf(before: Document, after: Document): [contract: Document, 
   return [withSchemeNames(after, names), renamed];
 }
 
-/** Compares the security schemes. Other components are compared where they are used. */
+/** Compares the security schemes. Other components are compared in the operations that use them. */
 function* compareSchemes(before: Document, after: Document): ContractChanges {
   for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
     if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');

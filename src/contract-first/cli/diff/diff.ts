@@ -1,6 +1,7 @@
 /**
- * `diff` compares the contract with its newest release, reports for each change whether it breaks clients, and fails if the version does
- * not fit. `release` saves the contract as a release, unless the lint or the comparison finds an error, or the version is already released.
+ * The commands `diff` and `release`. `diff` compares the contract with its newest release, prints for each change
+ * whether it breaks clients, and fails if the new version number does not fit. `release` saves the contract as a
+ * release, unless the lint or the comparison finds an error, or a release of this version exists.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,8 +16,9 @@ Written by \`contract-first release\`, the newest first.
 `;
 
 /**
- * Saves the release, and adds it to the changelog next to the folder of releases. @throws Error with the reason if the contract may not be
- * released
+ * Saves the contract as a release, and adds its changes to the CHANGELOG.md next to the folder of releases. Returns the
+ * path of the release.
+ * @throws Error with the reason if the contract may not be released
  */
 export async function release(contract: string, folder: string): Promise<string> {
   const judgement = await judgeContract(contract, folder, (await loadTeamParts()).domain);
@@ -27,7 +29,7 @@ export async function release(contract: string, folder: string): Promise<string>
   if (hasErrors) throw new Error(text);
   if (judgement.problems.length > 0) throw new Error(renderComparison(judgement));
   mkdirSync(folder, { recursive: true });
-  // If the contract is in several files, their bundle is saved.
+  // `readSource` gives the bundle if the contract is in several files.
   writeFileSync(target, (await readSource(contract)).yaml, { flag: 'wx' });
   const changelog = resolve(folder, '../CHANGELOG.md');
   const earlier = existsSync(changelog) ? readFileSync(changelog, 'utf8').slice(HEADER.length) : '';
@@ -41,8 +43,8 @@ function toEntry({ version, released, changes }: Comparison): string {
 }
 
 /**
- * Makes a command that prints its result and returns the exit code. The arguments are a contract and the folder of the releases; by
- * default, those of the service.
+ * Makes a command that prints its result and returns the exit code. Its arguments are a contract and the folder of
+ * releases; the defaults are those of the service.
  */
 const printing =
   (work: (contract: string, folder: string) => Promise<[text: string, code: number]>) =>

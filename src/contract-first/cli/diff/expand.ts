@@ -1,23 +1,26 @@
-/** Replaces every `$ref` and `allOf` of a contract by its meaning, so that rearranging a contract does not count as a change. */
+/**
+ * Replaces each `$ref` and `allOf` of a contract by the schemas that they refer to, so that moving a schema does not
+ * count as a change.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
-/** Keys of values that are only documentation. */
+/** The keys of values that are only documentation. */
 export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
 
-/** The key that stores the name of a schema in `components`. */
+/** The key in an expanded schema with the name that the schema has in `components`. */
 export const COMPONENT_NAME = 'name of the schema';
 
-/** Matches further keys of OpenAPI, outside of schemas, that contain maps by name. */
+/** Matches keys outside of schemas whose value is a map by name, in addition to those of `isNames`. */
 const NAMING = /^(paths|webhooks|variables)$/;
 
-/** Keywords that depend on other keywords of the same schema. Merging schemas would change their meaning. */
+/** Keywords that depend on other keywords of the same schema. A merged schema would change their meaning. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
-/** Keywords that depend on the `allOf` of the same schema, and the keywords inside `allOf` that matter for them. */
+/** Keywords that depend on the `allOf` of the same schema, and the keywords in `allOf` that they depend on. */
 const SEEING = ['unevaluatedProperties', 'unevaluatedItems'];
 const SEEN = 'properties additionalProperties unevaluatedProperties $ref allOf anyOf oneOf dependentSchemas'.split(' ');
 
@@ -27,14 +30,18 @@ export function expandContract<Contract extends object>(contract: Contract): Con
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
     if (!isNode(node)) return node;
     const { $ref, allOf = [], ...rest }: Keywords = node;
-    // In OpenAPI 3.0, an `allOf` with one part is a way to add a description to a reference. The schema keeps the name of this part.
+    // In OpenAPI 3.0, an `allOf` with one subschema adds a description to a reference, so the schema keeps the name of
+    // the subschema.
     const toPart = (part: Schema) => (allOf.length > 1 ? withoutName(part) : part);
     const parts = allOf.map((part) => toPart(expand(part, trail)));
     const whole = merge([...parts, expandEntries(rest, trail)]);
     return typeof $ref === 'string' ? merge([follow($ref, trail), whole]) : whole;
   }
 
-  /** Follows a reference. If a schema contains itself, expanding stops where the schema begins again. */
+  /**
+   * Returns the target of a reference, expanded. Inside the target itself, the reference stays, because expanding would
+   * not end.
+   */
   function follow($ref: string, trail: string[]): Schema {
     if (trail.includes($ref)) return { $ref };
     const target = lookUp(contract, $ref) as Schema | undefined;
@@ -46,7 +53,7 @@ export function expandContract<Contract extends object>(contract: Contract): Con
 
   function expandEntries(node: object, trail: string[]): Keywords {
     return mapValues({ ...node }, (value: unknown, key) => {
-      // In data, `$ref` and `allOf` are ordinary names.
+      // `$ref` and `allOf` in data, such as examples, are ordinary names.
       if (isData(key, value)) return value;
       const hasNames = (isNames(key) || NAMING.test(key)) && isMap(value);
       return hasNames ? mapValues(value, (child) => expand(child, trail)) : expand(value, trail);
@@ -62,8 +69,8 @@ function withoutName(part: Schema): Schema {
 }
 
 /**
- * Merges the parts of an `allOf` into one schema that allows the same values. The last part contains the keywords next to `allOf`. Keywords
- * that one schema cannot express stay in `allOf`.
+ * Merges the subschemas of an `allOf` into one schema that allows the same values. The last subschema consists of the
+ * keywords next to `allOf`. Keywords that one schema cannot express stay in `allOf`.
  */
 function merge(parts: Schema[]): Schema {
   if (parts.includes(false)) return false;
@@ -95,8 +102,8 @@ function merge(parts: Schema[]): Schema {
 }
 
 /**
- * Whether a part keeps its meaning next to the keywords of the others. `own` contains the keywords next to `allOf` that take its parts into
- * account.
+ * True if a subschema keeps its meaning when the keywords of the others are next to its own. `own` is the subschema
+ * with the keywords next to `allOf`, which already depend on the others.
  */
 function isMergeable(part: Keywords, own: Keywords, parts: Keywords[]): boolean {
   if (COUPLED.some((key) => key in part)) return false;

@@ -1,4 +1,4 @@
-/** Decides by the changes after the newest release whether the contract may be released. Also writes the report. */
+/** Decides whether a contract may be released, by its changes since the newest release, and writes the report. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { toLocated } from '../../contract/located-problems.ts';
@@ -14,23 +14,27 @@ import type { ContractChange, Effect } from './rules.ts';
 
 export interface Comparison {
   version: string;
-  /** The newest release, which the contract was compared with. */
+  /** The version of the newest release, with which the contract was compared; undefined before the first release. */
   released: string | undefined;
   changes: ContractChange[];
-  /** The reasons why stored records may no longer fit. */
+  /** The changes that may make stored records invalid. */
   ofStoredRecords: ContractChange[];
-  /** The reasons why the contract may not be released; empty if it may. */
+  /** The reasons why the contract may not be released. It may be released if there are none. */
   problems: string[];
 }
 
-/** Matches a version of three numbers (https://semver.org). Pre-release versions do not match, because they cannot be released. */
+/**
+ * Matches a version of three numbers (https://semver.org). Pre-release versions do not match, because they cannot be
+ * released.
+ */
 const VERSION = /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/;
 const VERDICTS: Effect['verdict'][] = ['breaking', 'compatible', 'documentation'];
 
 const compareVersions = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
 
 /**
- * Returns the contract and the folder of the releases: those on the command line, or by default those of the project. @throws ProjectError
+ * Returns the contract and the folder of releases: those on the command line, or those of the project.
+ * @throws ProjectError if the project has no contract
  */
 export function filesToCompare([
   contract = findContract(),
@@ -39,7 +43,7 @@ export function filesToCompare([
   return [contract, folder];
 }
 
-/** Reads a contract with integers as bigint, because two different large integers could be the same double. */
+/** Reads a contract with integers as `bigint`, because two different large integers may be the same double. */
 async function read(file: string): Promise<Document> {
   let contract: Document | null;
   try {
@@ -53,9 +57,10 @@ async function read(file: string): Promise<Document> {
 }
 
 /**
- * Compares the contract with its newest release. `folder` contains the releases, each named by its version: `1.0.0.yaml`. Before the first
- * release, the folder may be missing. `domain` describes the stored collections.
- * @throws Error that names a file that is not a contract
+ * Compares the contract with its newest release. `folder` contains the releases, each named by its version:
+ * `1.0.0.yaml`. The folder may be missing before the first release. `domain` contains the descriptions of the stored
+ * collections.
+ * @throws Error with the name of a file that is not a contract
  */
 export async function judgeContract(
   file: string,
@@ -85,7 +90,7 @@ export async function judgeContract(
   return judgement;
 }
 
-/** The path prefix of a version: `/v1` for 1.2.3. */
+/** Returns the path prefix of a version: `/v1` for 1.2.3. */
 const toPrefix = (version: string) => `/v${version.split('.', 1)}`;
 
 function* judgeVersion(
@@ -106,13 +111,13 @@ function* judgeVersion(
     yield `After ${released}, ${nature} need the version ${least}, not ${version}.`;
   }
   const major = toPrefix([version, least].toSorted(compareVersions).at(-1) as string);
-  // Any other prefix does not name the version, so the team may keep it.
+  // Only a prefix that named the version must change. The team may keep any other prefix.
   if (worst === 'breaking' && oldPrefix === toPrefix(released) && prefix !== major) {
     yield `After ${released}, breaking changes need the path prefix ${major} in servers, not ${prefix}.`;
   }
 }
 
-/** Returns the lowest version that a release with this change may have. */
+/** Returns the lowest version for a release whose worst change has this verdict. */
 function toNextVersion(version: string, verdict: Effect['verdict']): string {
   const [major, minor, patch] = version.split('.').map(Number) as [number, number, number];
   if (verdict === 'breaking') return `${major + 1}.0.0`;
@@ -125,7 +130,7 @@ const HEADINGS = {
   documentation: 'Compatible (documentation):',
 };
 
-/** Writes the report for a reviewer, which lists each change once, with all its locations. */
+/** Writes the report for a reviewer. Each change is listed once, with all locations where it occurs. */
 export function renderComparison({ version, released, changes, ofStoredRecords, problems }: Comparison): string {
   const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
   for (const [verdict, heading] of Object.entries(HEADINGS)) {

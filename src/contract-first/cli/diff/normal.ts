@@ -1,6 +1,6 @@
 /**
- * Normalises a contract for the comparison: it chooses one spelling if OpenAPI allows several, and removes keywords that only repeat their
- * defaults.
+ * Normalises a contract for the comparison: chooses one notation where OpenAPI allows several, and removes keywords
+ * whose value is their default.
  */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
@@ -26,18 +26,25 @@ import { lookUp } from '../../engine/schema/keys.ts';
 
 export const NO_KEY = 'no key';
 
-/** The content type that the server sends if a reply declares several. */
+/** The key of a reply for the media type that the server usually sends, if the reply declares several. */
 export const SENT_TYPE = 'content type that is sent';
 
-/** The content type that generated clients use if the server sends another one. */
+/**
+ * The key of a reply for its first media type, which generated clients may use if the server usually sends another one.
+ */
 export const FIRST = 'content type that is listed first';
 
-/** Matches headers that OpenAPI ignores, because other parts of the contract describe them (OpenAPI 3.1, section 4.8). */
+/**
+ * Matches headers that OpenAPI ignores, because other parts of the contract describe them (OpenAPI 3.1, section 4.8).
+ */
 const IGNORED = /^header\.(accept|content-type|authorization)$/;
 
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
 
-/** An operation in the form that is compared. The form includes everything that the operation inherits from its path and the contract. */
+/**
+ * An operation in the form that is compared, which includes everything that it inherits from its path item and from the
+ * contract.
+ */
 export interface Comparable {
   operationId: string;
   path: string;
@@ -49,11 +56,11 @@ export interface Comparable {
   [other: string]: unknown;
 }
 
-/** Converts a contract of OpenAPI 3.0 to 3.1, which renamed some keywords. */
+/** Converts a contract of OpenAPI 3.0 to 3.1, because 3.1 renamed some keywords. */
 export const inOneVersion = <Contract extends { openapi?: string }>(contract: Contract): Contract =>
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 
-/** Returns the operations by method and path. The names of parameters in the path do not matter. */
+/** Returns the operations by method and path. The keys do not contain the names of path parameters. */
 export function operationsByPath(
   { paths, security }: Pick<Document, 'paths' | 'security'>,
   toKey = withoutNames,
@@ -87,7 +94,8 @@ export function operationsByPath(
 }
 
 /**
- * Returns the operation with the names of another operation's path parameters. The position identifies a path parameter, and not its name.
+ * Renames the path parameters of `operation` to those of `other`, by their positions in the path, because clients never
+ * send the names.
  */
 export function withNamesOf(other: Comparable, operation: Comparable): Comparable {
   const known = namesIn(other.path);
@@ -99,11 +107,14 @@ export function withNamesOf(other: Comparable, operation: Comparable): Comparabl
   return { ...operation, parameters };
 }
 
-/** Whether an operation may be removed: its end was announced, and has passed. */
+/** True if an operation may be removed, because its announced end has passed. */
 export const isOver = ({ deprecation: { deprecated, 'x-sunset': end } }: Comparable, today: string): boolean =>
   Boolean(deprecated && end && end <= today);
 
-/** Returns the operations of both contracts, without links to ended operations. So such a link may be removed or stay. */
+/**
+ * Returns the operations of both contracts without links to removed operations that had ended, so that these links do
+ * not count.
+ */
 export function toComparable(before: Document, after: Document, today: string) {
   const [old, now] = [operationsByPath(before), operationsByPath(after)];
   const ended = Object.entries(old).filter(([name, operation]) => !now[name] && isOver(operation, today));
@@ -119,8 +130,8 @@ export function toComparable(before: Document, after: Document, today: string) {
 }
 
 /**
- * Returns the ways to authenticate. A requirement is one way, and needs all its schemes together. Without requirements, everybody may call
- * the operation.
+ * Returns the security requirements as texts. A client must fulfil one of them, with all schemes that it names. Without
+ * requirements, everybody may call the operation.
  */
 function toWaysIn(requirements: SecurityNode[] = []): string[] {
   const ways = requirements.map((requirement) =>
@@ -153,7 +164,7 @@ function toResponse(response: ResponseNode): ResponseNode {
   };
 }
 
-/** Returns the contract with other names of security schemes, in its components and requirements. */
+/** Renames security schemes, in the components and requirements of a contract. */
 export function withSchemeNames(contract: Document, names: Map<string, string>): Document {
   if (names.size === 0) return contract;
   const rename = <Value>(node?: Record<string, Value>) =>
@@ -168,13 +179,16 @@ export function withSchemeNames(contract: Document, names: Map<string, string>):
   };
 }
 
-/** Returns the node with media types in lower case and without parameters. */
+/** Returns the node with its media types in lower case and without parameters. */
 const withTypes = <Node extends { content?: Record<string, MediaNode> }>(node: Node): Node => ({
   ...node,
   content: mapEntries(node.content, (type, media) => [toMediaType(type), media]),
 });
 
-/** Normalises a security scheme: names of authentication schemes and headers ignore case (RFC 9110, sections 11.1 and 5.1). */
+/**
+ * Normalises a security scheme: case does not matter in the names of authentication schemes and headers (RFC 9110, 11.1
+ * and 5.1).
+ */
 export function toScheme({ scheme, in: location, name, ...rest }: SchemeNode): Record<string, unknown> {
   return {
     ...rest,
@@ -189,15 +203,15 @@ const mapEntries = <Value>(
   map: (key: string, value: Value) => [string, Value],
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).map(([key, value]) => map(key, value)));
 
-/** Returns the node without the entries of this kind. */
+/** Returns the node without the entries for which `isOfKind` is true. */
 export const dropped = <Value>(
   node: Record<string, Value> = {},
   isOfKind: (value: Value, key: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).filter(([key, value]) => !isOfKind(value, key)));
 
 /**
- * Returns the node without keywords that only repeat their defaults. `explode` has no meaning for a value that is neither a list nor an
- * object.
+ * Removes keywords whose value is their default. `explode` is removed for a value that is neither a list nor an object,
+ * because it has no meaning there.
  */
 function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
   const explode = (node.style ?? style) === 'form';

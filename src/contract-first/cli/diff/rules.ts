@@ -1,6 +1,6 @@
 /**
- * Defines changes of the contract, their effects on clients, and the building blocks of rules. A table of rules decides the effect of a
- * change of each key.
+ * Defines the changes of a contract, their effects on clients, and the functions that make rules. For each key of a
+ * node, a rule decides the effect of a change of its value.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
@@ -8,7 +8,7 @@ import { isOurs } from '../../contract/read/keywords.ts';
 import { DOCUMENTATION_KEYS } from './expand.ts';
 
 export interface ContractChange {
-  /** The place of the change, in the words of the service's messages: `createBook body.name`. */
+  /** The location of the change, as the messages of the server name it: `createBook body.name`. */
   location: string;
   what: string;
   effect: Effect;
@@ -33,7 +33,7 @@ export const UNKNOWN = breaking('No rule judges this, so it counts as breaking.'
 export const FINE: Effect = { verdict: 'compatible', why: 'Clients work as before.' };
 export const FOR_READERS: Effect = { verdict: 'documentation', why: 'Only people read it.' };
 
-/** The parts of both versions by name; undefined in a version without a part of this name. */
+/** Pairs the values of two versions by name. A value is undefined if its version does not have the name. */
 export function pairs<Part>(
   before: Record<string, Part> = {},
   after: Record<string, Part> = {},
@@ -68,10 +68,10 @@ function show(value: unknown): string {
 export type Direction = 'request' | 'response';
 export type ContractChanges = Generator<ContractChange, void>;
 
-/** An object, or a schema that is `true` or `false`. */
+/** An entry of the contract that may be required, or a schema that is `true` or `false`. */
 type Node = boolean | { required?: unknown };
 
-/** Called if the values under a key differ. */
+/** Compares the two values of a key. It is called only if they differ. */
 export type CompareRule<Value> = (
   before: Value | undefined,
   after: Value | undefined,
@@ -80,10 +80,13 @@ export type CompareRule<Value> = (
   key: string,
 ) => ContractChanges;
 
-/** Rules by key: a rule compares the two values of its key. */
+/** The rules of a node's keys. */
 export type Rules = Record<string, CompareRule<never>>;
 
-/** How the allowed values have changed; `other` if neither set contains the other. */
+/**
+ * How a change affects the allowed values: `fewer`, `more`, or `other` if some are added and some removed; undefined if
+ * none changes.
+ */
 export type ValuesRelation = 'fewer' | 'more' | 'other' | undefined;
 
 const EFFECTS = {
@@ -95,12 +98,12 @@ export function effectOf(relation: NonNullable<ValuesRelation>, direction: Direc
   return EFFECTS[direction][relation];
 }
 
-/** Whether the server ignores a key, although other tools may read it. */
+/** True for an `x-` key that only other tools read, so that the server ignores it. */
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
 /**
- * Compares each key of a node by its rule. By default, the change of a key without a rule is breaking, so that an unknown key makes the
- * comparison fail.
+ * Makes a rule that compares each key of a node by the rule of the key. The change of a key without a rule has the
+ * effect `otherwise`, which by default is breaking, so that the change of an unknown key does not pass unnoticed.
  */
 export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Record<string, unknown>> {
   return function* (before, after, location, direction) {
@@ -115,7 +118,7 @@ export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Re
   };
 }
 
-/** Compares a value as a whole. `judge` returns undefined if the old and the new value mean the same. */
+/** Makes a rule for a complete value. `judge` returns undefined if the old and the new value have the same meaning. */
 export function value<Value>(
   judge: (before: Value | undefined, after: Value | undefined, direction: Direction) => Effect | undefined,
 ): CompareRule<Value> {
@@ -125,7 +128,7 @@ export function value<Value>(
   };
 }
 
-/** Compares a keyword that limits the allowed values. */
+/** Makes a rule for a keyword that limits the allowed values. */
 export function keyword<Value>(
   relate: (before: Value | undefined, after: Value | undefined, direction: Direction) => ValuesRelation,
 ): CompareRule<Value> {
@@ -135,7 +138,7 @@ export function keyword<Value>(
   });
 }
 
-/** Compares a list that may grow but must not lose an item. */
+/** Makes a rule for a list that may gain items but must not lose any. `loss` is the effect of a lost item. */
 export function growing(loss: Effect): CompareRule<unknown[]> {
   return value((before, after) => {
     const { lost, gained } = compareLists(before, after);
@@ -155,7 +158,7 @@ export const required = keyword<boolean>((before = false, after = false) => {
 
 export const ignored: CompareRule<unknown> = function* () {};
 
-/** Compares the entries of a node by name. `added` is the effect of a new entry. */
+/** Makes a rule that compares the entries of a map by name. `added` returns the change for a new entry. */
 export function compareByName<Part extends Node>(
   toLocation: (location: string, name: string) => string,
   rule: CompareRule<Part>,
@@ -171,7 +174,7 @@ export function compareByName<Part extends Node>(
   };
 }
 
-/** Returns the effect of a new item. The item is harmless if clients may omit it in requests, or ignore it in replies. */
+/** Returns the change for a new entry. It is harmless if clients may omit it in requests, or ignore it in replies. */
 export function toAddition(node: Node, direction: Direction): Omit<ContractChange, 'location'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
   return typeof node === 'object' && node.required

@@ -1,6 +1,7 @@
 /**
- * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients, since their values may be rejected.
- * In a response, allowing more values breaks clients, since they may get values that they do not expect.
+ * Compares schemas by the values that they allow. In a request, allowing fewer values breaks clients, because the
+ * server may reject their values. In a reply, allowing more values breaks clients, because they may get values that
+ * they do not expect.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { HIDDEN as HIDDEN_AS, withoutFields } from '../../contract/read/directions.ts';
@@ -39,7 +40,7 @@ import {
 } from './rules.ts';
 import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
 
-/** Compares the meaning, not the text, of a keyword that decides alone which values fit. */
+/** Compares a keyword that restricts values without other keywords. The meaning is compared, not the text. */
 const limit: CompareRule<unknown> = function* (before, after, location, direction, key) {
   const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
   const [old, now] = [toSchema(before), toSchema(after)];
@@ -60,7 +61,10 @@ const subschema = (suffix: string): CompareRule<Schema> =>
     yield* compareSchemas(before, after, location + suffix, direction);
   };
 
-/** Compares the parts of `allOf`, `anyOf` or `oneOf`. Equal parts are left out; the others are compared in their order. */
+/**
+ * Compares the subschemas of `allOf`, `anyOf` or `oneOf`. Equal ones are removed, and the others are compared in their
+ * order.
+ */
 const parts: CompareRule<Schema[]> = function* (before, after, location, direction, key) {
   const isChoice = key !== 'allOf';
   if (isChoice && !(before && after)) {
@@ -100,7 +104,7 @@ const KEYWORDS: Rules = {
   oneOf: parts,
 };
 
-/** Compares two schemas. A missing schema allows anything, like `{}`. */
+/** Compares two schemas. A missing schema allows every value, as `{}` does. */
 export function* compareSchemas(
   before: Schema = {},
   after: Schema = {},
@@ -133,7 +137,9 @@ export function* compareSchemas(
   }
 }
 
-/** Adds the fields that only the other schema names. If the schema describes unnamed fields, these fields get that description. */
+/**
+ * Adds the fields that only the other schema names, if this one describes unnamed fields: they have that description.
+ */
 function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   const { others } = schema;
   if (typeof others !== 'object') return schema;
@@ -141,10 +147,13 @@ function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   return { ...schema, fields: { ...Object.fromEntries(unnamed), ...(schema.fields as object) } };
 }
 
-/** Whether a proof could show that the change is harmless: different keywords may allow the same values, as with null in `anyOf`. */
+/**
+ * True if a proof can show that the change is harmless: other keywords may allow the same values, such as null in
+ * `anyOf`.
+ */
 const isProvable = ({ effect }: ContractChange) => [FAILS_REQUESTS, UNEXPECTED, UNKNOWN].includes(effect);
 
-/** Whether every formerly valid request is still valid, or every reply was already valid before. */
+/** True if every request that was valid still is, or if every reply that is valid now already was. */
 function isHarmless(before: Schema, after: Schema, direction: Direction): boolean {
   const toSent = (schema: Schema) => toPlain(withoutFields(HIDDEN[direction], schema));
   const [old, now] = [toSent(before), toSent(after)];
@@ -152,8 +161,8 @@ function isHarmless(before: Schema, after: Schema, direction: Direction): boolea
 }
 
 /**
- * Returns the schema without names of components. A field that is hidden in this direction becomes impossible, and a discriminator equals
- * only itself.
+ * Prepares a schema for a proof: removes the names of components, and makes fields that are hidden in this direction
+ * impossible. Two schemas with discriminators count as equal only if both are the same.
  */
 function toPlain(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
@@ -170,13 +179,16 @@ function withoutNames(schema: Keywords): Keywords {
 
 export const schema = subschema('');
 
-/** A named item: a field, a parameter or a header. */
+/** The rule for an entry that may be required: a field, a parameter or a header. */
 const FIELD = byKey({ required, schema });
 
-/** The keyword that hides a field in this direction. */
+/** For each direction, the keyword that hides a field. */
 const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
 
-/** Returns the schema with one key for each rule, including the fields, and the schema of all unnamed fields. */
+/**
+ * Returns the schema with one key for each rule: its keywords, `fields` for the named fields, and `others` for all
+ * unnamed fields.
+ */
 function toJudged(source: Schema, direction: Direction): Keywords {
   const schema = keywordsOf(source);
   const {
@@ -195,7 +207,7 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   const all: Record<string, Schema> = { ...Object.fromEntries(unnamed), ...properties };
   const fields = Object.entries(all).flatMap(([name, field]) => {
     if (!keywordsOf(field)[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
-    // A request with a hidden field is a 400, even if unnamed fields are allowed.
+    // A request with a read-only field is answered with 400, even if unnamed fields are allowed.
     return direction === 'request' && others !== false ? [[name, { required: false, schema: false }]] : [];
   });
   return {
@@ -208,7 +220,10 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   };
 }
 
-/** Returns the name of the schema, or of its only alternative to null, because clients have the same type for both. */
+/**
+ * Returns the name of the schema, or of its only alternative besides null, because generated clients have the same type
+ * for both.
+ */
 function nameOf({ [COMPONENT_NAME]: own, anyOf, oneOf }: Keywords): unknown {
   const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');
   return own ?? (others.length === 0 ? one?.[COMPONENT_NAME] : undefined);
@@ -221,8 +236,8 @@ function toAdditionToClosed(field: { required?: unknown }, direction: Direction)
 }
 
 /**
- * Returns the change for a new field in an open schema. Before the change, requests could already contain a field of this name with any
- * value.
+ * Returns the change for a new field in an open schema. It breaks requests, because they could already contain a field
+ * of this name with any value.
  */
 function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
   return direction === 'request' ? { what: 'was added', effect: FAILS_REQUESTS } : toAddition(field, direction);
@@ -230,7 +245,10 @@ function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
 
 type Types = string | string[];
 
-/** Compares types. Clients may send an integer for a number; a reply with an integer instead changes the types of generated clients. */
+/**
+ * Judges a change of `type`. In a request, an integer fits `number`; in a reply, a change from number to integer
+ * changes the types of generated clients.
+ */
 function judgeTypes(before: Types | undefined, after: Types | undefined, direction: Direction): Effect | undefined {
   const types = (type: Types) =>
     [type].flat().flatMap((name) => (name === 'number' && direction === 'request' ? ['number', 'integer'] : name));
@@ -240,8 +258,8 @@ function judgeTypes(before: Types | undefined, after: Types | undefined, directi
 }
 
 /**
- * Compares formats. Generated clients take their types from the format, so a reply must keep it, even if its values would fit. The format
- * `binary` means a file in a form, and bytes for clients.
+ * Judges a change of `format`. In a reply, every change breaks clients, because generated clients take their types from
+ * the format. `binary` in a request means a file or bytes, so adding or removing it also breaks clients.
  */
 function judgeFormats(before: string | undefined, after: string | undefined, direction: Direction): Effect | undefined {
   if (direction === 'response' || [before, after].includes('binary')) return RETYPED;
@@ -249,5 +267,5 @@ function judgeFormats(before: string | undefined, after: string | undefined, dir
   return isWider ? FINE : FAILS_REQUESTS;
 }
 
-/** Formats that every value fits. */
+/** Matches formats that every value fits. */
 const FREE = /^(float|double|decimal|password)$/;

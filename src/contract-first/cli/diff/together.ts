@@ -1,5 +1,6 @@
 /**
- * Compares keywords that depend on other keywords of the same schema, such as `discriminator`. A rule for each one alone would be wrong.
+ * Compares keywords that depend on other keywords of the same schema, such as `discriminator`. A rule for each keyword
+ * alone would be wrong.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isSubset } from '../../contract/subsets/subsets.ts';
@@ -8,7 +9,10 @@ import { subschemasOf } from '../../engine/schema/subschemas.ts';
 import { COMPONENT_NAME } from './expand.ts';
 import { type ContractChanges, type Direction, relateSets, UNKNOWN, type ValuesRelation } from './rules.ts';
 
-/** Returns changes that count as breaking unless a proof shows the opposite. The given schemas no longer contain documentation. */
+/**
+ * Returns changes that count as breaking, unless a proof shows that they are harmless. The schemas no longer contain
+ * documentation.
+ */
 export function* compareTogether(
   before: Keywords,
   after: Keywords,
@@ -18,13 +22,14 @@ export function* compareTogether(
   if (isSeenOtherwise(before, after)) {
     yield { location, what: 'other fields or items may count as unnamed', effect: UNKNOWN };
   }
-  // A value that fits two parts does not fit `oneOf`. So if one part changes, the values of the other parts may also change.
+  // A value that fits two subschemas does not fit `oneOf`. So a change of one subschema may change which values of the
+  // others fit.
   const isSame = !before.oneOf || !after.oneOf || isDeepStrictEqual(before.oneOf, after.oneOf);
   const isSafe = isSame || isChoice(direction === 'request' ? after : before);
   if (!isSafe) yield { location, what: 'values may fit two parts of oneOf', effect: UNKNOWN };
 }
 
-/** Keywords for unnamed fields and items, and the keywords that name fields and items for each of them. */
+/** Keywords for unnamed fields and items, and the keywords that decide which fields and items count as named. */
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 const SEEN = [
   ...['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', '$ref', 'dependentSchemas', 'patternProperties'],
@@ -33,7 +38,7 @@ const SEEN = [
 
 function isSeenOtherwise(...schemas: [before: Keywords, after: Keywords]): boolean {
   const has = (key: string) => schemas.some((schema) => key in schema);
-  // `additionalProperties` depends only on patterns.
+  // For `additionalProperties`, only patterns decide that.
   const seen = (UNEVALUATED.some(has) ? SEEN : ['patternProperties']).filter(has);
   if (seen.length === 0) return false;
   const [old, now] = schemas.map((schema) => [
@@ -43,19 +48,20 @@ function isSeenOtherwise(...schemas: [before: Keywords, after: Keywords]): boole
   return !isDeepStrictEqual(old, now);
 }
 
-/** Whether every value fits at most one part of `oneOf`. */
+/** True if every value fits at most one subschema of `oneOf`. */
 function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
   if (discriminator) return true;
   const whole = oneOf.map((part) => ({ allOf: [part, rest] }));
   return whole.every((part, index) => whole.slice(index + 1).every((other) => isSubset(part, { not: other })));
 }
 
-/** Keywords, such as `not`, that may make the whole schema narrower if an inner schema becomes wider. */
+/** Keywords that may make a schema narrower when a schema inside them becomes wider. */
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**
- * Returns for each reference under such a keyword whether its target is a surrounding schema (`within`) or another one (`outside`). The
- * target may have changed although the reference is equal, so a proof for one version is not valid for the other.
+ * Returns an entry for each reference inside such a keyword: `within` if its target is a schema around it, `outside`
+ * for any other target. The target may have changed although the reference has not, so a proof for one version does not
+ * hold for the other.
  */
 export function reversedIn(schema: Schema, isReversed = false, around: string[] = []): ('within' | 'outside')[] {
   const { $ref, ...keywords } = keywordsOf(schema);
@@ -70,16 +76,16 @@ export function reversedIn(schema: Schema, isReversed = false, around: string[] 
 const refers = (schema: Schema): boolean =>
   '$ref' in keywordsOf(schema) || subschemasOf(schema).some(({ subschema }) => refers(subschema));
 
-/** A `discriminator` with `oneOf` or `anyOf`: the schemas that its field chooses by name. */
+/** The schemas among which the field of a `discriminator` with `oneOf` or `anyOf` chooses. */
 interface Choice {
   propertyName: string;
-  /** The name of the schema that each value of the field chooses; empty for a schema without a name. */
+  /** For each value of the field, the name of the chosen schema, which is empty for a schema without a name. */
   chosen: Record<string, string>;
 }
 
 /**
- * Returns undefined if the discriminator has no effect: if there are no alternatives, or if each alternative itself restricts the field to
- * its names.
+ * Reads a discriminator. Returns undefined if it has no effect, because there are no alternatives, or because each
+ * alternative itself restricts the field to its names.
  */
 export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | undefined {
   const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
@@ -89,7 +95,7 @@ export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | un
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
   if (branches.every(isTagged)) return undefined;
   const chosen = branches.flatMap((branch) => {
-    // A schema inside itself stays a reference.
+    // A recursive schema is still a reference.
     const { [COMPONENT_NAME]: name = '', $ref = String(name) } = branch;
     const schema = $ref.replace(/.*\//, '');
     const named = [schema, `#/components/schemas/${schema}`];
@@ -107,8 +113,8 @@ function tagsOf(field: Schema | undefined): string[] {
 }
 
 /**
- * Relates the values of two discriminators. Other values fit if only one version has a discriminator, if the field differs, or if a name
- * chooses another schema.
+ * Compares the values that two discriminators allow. The values differ if only one version has a discriminator, if the
+ * field differs, or if a name chooses another schema.
  */
 export function relateChoices(before: Choice | undefined, after: Choice | undefined): ValuesRelation {
   if (before?.propertyName !== after?.propertyName) return 'other';

@@ -1,6 +1,6 @@
 /**
- * Compares how values are written: contents by their media types, and parameters. A parameter may stay as it was, become an array of its
- * old values, or take names from an object in the query.
+ * Compares how values are written: bodies by their media types, and parameters. Clients keep working if a parameter
+ * becomes an array of its old values. They break if a parameter takes a name in the query from another one.
  */
 import { allowedTypesOf, fieldOf } from '../../contract/subsets/keyword-subsets.ts';
 import type { EncodingNode, MediaNode, ParameterNode } from '../../engine/contract/document.ts';
@@ -28,7 +28,7 @@ import { schema } from './schemas.ts';
 
 type Contents = Record<string, MediaNode>;
 
-/** Compares contents. `added` is the effect of an additional type in each direction. */
+/** Makes a rule for the media types of a body. `added` is the effect of a new media type in each direction. */
 const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =>
   function* (before = {}, after = {}, location, direction) {
     for (const [type, same, own] of pairs(before, after)) {
@@ -47,14 +47,20 @@ const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =
 
 export const content = contentsWith({ request: FINE, response: FINE });
 
-/** Compares a body of a type that the receiver cannot choose: the server may send any of the types. */
+/**
+ * Compares a request's body. If the server sends the request, a new media type breaks the receiver, who cannot choose
+ * the type.
+ */
 export const sentContent = contentsWith({ request: FINE, response: UNEXPECTED });
 
-/** A range of types covers JSON, because the server sends only JSON for a range. */
+/**
+ * Returns the range of media types that covers JSON. A range covers no other type, because the server sends only JSON
+ * for it.
+ */
 const rangeOf = (type: string, contents: Contents) =>
   type === PLAIN_JSON ? (contents['application/*'] ?? contents['*/*']) : undefined;
 
-/** Compares the content of a parameter or header. If only one version uses `content`, the value is written in another way. */
+/** Compares `content` of a parameter or a header. If only one version has it, the value is written in another way. */
 export const ofValue: CompareRule<Contents> = function* (before, after, location, direction, key) {
   const effect = direction === 'request' ? FAILS_REQUESTS : UNEXPECTED;
   if (before && after) yield* content(before, after, location, direction, key);
@@ -67,7 +73,7 @@ const toTypes = (types: string) =>
     .split(',')
     .map((type) => type.trim());
 
-/** Compares the content types of a field in a form. A field without content types may have any type. */
+/** Compares the media types of a field in a form. A field without `contentType` may have any type. */
 const contentType = keyword<string>((before, after) => {
   if (before === undefined || after === undefined) return after ? 'fewer' : 'more';
   return relateSets(toTypes(before), toTypes(after));
@@ -83,18 +89,18 @@ const encoding: CompareRule<MediaNode['encoding']> = function* (before, after, l
 
 const MEDIA = byKey({ schema, encoding });
 
-/** Returns the media type without the encodings of new fields, since the comparison of schemas reports new fields. */
+/** Removes the encodings of new fields from a media type, because the comparison of schemas reports new fields. */
 function withoutNewFields(now: MediaNode, old: MediaNode): MediaNode {
   const [own, known] = [now, old].map(({ schema }) => keywordsOf(schema).properties ?? {}) as [object, object];
   const isNew = (_encoding: EncodingNode, field: string) => Object.hasOwn(own, field) && !Object.hasOwn(known, field);
   return now.encoding ? { ...now, encoding: dropped(now.encoding, isNew) } : now;
 }
 
-/** Compares the largest allowed number. `usual` is the number if the contract does not set one. */
+/** Makes a rule for a maximum. `usual` is the maximum if the contract does not set one. */
 export const atMost = (usual: number) =>
   keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
 
-/** Keywords that let clients send more. */
+/** Compares a keyword that allows clients to send further values. */
 const allowing = value((_before, after) => (after ? FINE : FAILS_REQUESTS));
 
 const KEYS = byKey({
@@ -107,12 +113,15 @@ const parameter: CompareRule<ParameterNode> = function* (before, after, location
   const listed = toListed(old, now);
   if (listed) yield { location, what: 'became an array of what it was', effect: FINE };
   for (const change of KEYS(listed ?? old, now, location, direction, key)) {
-    // The change to an array already reports that there may be several items, or none.
+    // The change to an array includes the compatible changes, such as further items or none.
     if (!listed || change.effect !== FINE) yield change;
   }
 };
 
-/** Returns the old parameter as an array of one item, if an array of one item is written like the old value: without a separator. */
+/**
+ * Returns the old parameter as an array of one item, if clients write this array like the old value. Otherwise returns
+ * undefined: a text could contain the separator of the array.
+ */
 function toListed(before: ParameterNode, { in: location, style, explode, ...after }: ParameterNode) {
   const [{ default: usual, ...item }, { type }] = [keywordsOf(before.schema), keywordsOf(after.schema)];
   const types = allowedTypesOf(item);
@@ -141,7 +150,7 @@ export const parameters: CompareRule<Record<string, ParameterNode>> = function* 
   }
 };
 
-/** Returns the names in the query that a parameter declares. An object declares the names of its fields, and may accept further names. */
+/** Returns the names in the query that a parameter declares. An object declares the names of its fields. */
 const namesOf = (parameter: ParameterNode): string[] =>
   isSpread(parameter) ? Object.keys(keywordsOf(parameter.schema).properties ?? {}) : [parameter.name];
 
@@ -151,7 +160,10 @@ function isSpread({ style, explode, schema }: ParameterNode): boolean {
   return style === undefined && explode === undefined && isObject;
 }
 
-/** Returns the name of the parameter that accepts a name in the query: the parameter of this name, or else an object. */
+/**
+ * Returns the name of the parameter that gets a name in the query: the parameter of this name, or an object with this
+ * field.
+ */
 function ownerOf(name: string, parameters: Record<string, ParameterNode>): string | undefined {
   const query = Object.values(parameters).filter(({ in: location }) => location === 'query');
   const objects = query.filter(isSpread);

@@ -1,4 +1,4 @@
-/** `contract-first migration NAME`: writes the next migration of each collection with a changed description. */
+/** The command `migration NAME`: writes the next migration of each collection whose description has changed. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,7 +13,7 @@ import { type Answers, findNext, type NextMigration } from './next-migration.ts'
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,60}$/;
 
-/** Returns the exit code. */
+/** Runs the command, and returns its exit code. */
 export async function runMigration(name: string, drop: readonly string[], rename: readonly string[]): Promise<number> {
   if (!NAME.test(name)) throw new ProjectError(`${name}: a migration is named in small letters, digits and hyphens`);
   checkGenerated();
@@ -31,7 +31,10 @@ export async function runMigration(name: string, drop: readonly string[], rename
   return 0;
 }
 
-/** @throws ProjectError if a collection was added since the last `generate`: the command would leave it out */
+/**
+ * Checks that `generate` has run since a collection was added, because the migration would omit it. @throws
+ * ProjectError if not
+ */
 function checkGenerated(): void {
   const file = 'src/generated/domain.ts';
   const { text } = buildDomain(pathToFileURL(`${resolve('src')}/`));
@@ -39,7 +42,10 @@ function checkGenerated(): void {
     throw new ProjectError(`${file} is not up to date: run npx --no -- contract-first generate`);
 }
 
-/** Writes the files, and tries those of SQLite. @throws Error with the reason if a start would fail on them; then no file is left */
+/**
+ * Writes the migrations, and runs those of SQLite in memory.
+ * @throws ProjectError with the reason if a start would fail with them; then their files are removed again
+ */
 export function writeNext(
   domain: AnyDomain,
   name: string,

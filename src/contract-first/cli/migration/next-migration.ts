@@ -1,4 +1,7 @@
-/** The next migration of each collection: compares the tables that SQLite's files make with the descriptions. */
+/**
+ * Writes the next migration of each collection: compares the tables that SQLite's migrations create with the
+ * descriptions.
+ */
 import { toSqlLiteral } from '../../json/literals.ts';
 import { areSame } from '../../store/changes/changes.ts';
 import { POSTGRES_TYPES, type PostgresType } from '../../store/postgres/dialect.ts';
@@ -23,7 +26,7 @@ import {
   writeUnique,
 } from './table-sql.ts';
 
-/** The answers of a developer: the columns to drop, such as `things.note`, and the columns to rename, with their new names. */
+/** The developer's answers: the columns to drop, such as `things.note`, and the new names of columns to rename. */
 export interface Answers {
   drop: ReadonlySet<string>;
   rename: ReadonlyMap<string, string>;
@@ -33,7 +36,7 @@ export interface NextMigration extends Record<DatabaseKind, string> {
   collection: string;
 }
 
-/** The migrations to write, or the questions that the developer must answer first. With questions, no migration is written. */
+/** The migrations to write, or the questions that the developer must answer before any is written. */
 export interface Next {
   migrations: NextMigration[];
   questions: string[];
@@ -41,25 +44,25 @@ export interface Next {
 
 interface NamedIndex extends FoundIndex {
   name: string;
-  /** Whether CREATE INDEX has made the index, and not a constraint of the table. */
+  /** True if CREATE INDEX created the index. A constraint of the table creates an index as well. */
   isOwn: boolean;
 }
 
-/** A table after all migrations. */
+/** A table as all migrations for SQLite create it. */
 interface Made {
   columns: { name: string; type: string; isNotNull: boolean }[];
   indexes: NamedIndex[];
-  /** The foreign keys, such as `shop,item items CASCADE`, with sorted columns. */
+  /** The foreign keys, each as its sorted columns, its table, and CASCADE: `item,shop items CASCADE`. */
   references: string[];
 }
 
-/** The tables: in SQLite in memory, and in the files for PostgreSQL. */
+/** The database in memory after SQLite's migrations, and the migrations for PostgreSQL, which are only read. */
 interface Files {
   driver: Driver;
   postgres: readonly Migration[];
 }
 
-/** @throws Error if a migration fails */
+/** Compares all tables with the descriptions. @throws Error if an existing migration fails */
 export function findNext(domain: AnyDomain, answers: Answers): Next {
   const db = new Sqlite(':memory:');
   runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
@@ -121,7 +124,7 @@ function compare(table: Table, before: Made, answers: Answers, { driver, postgre
   return changes.result();
 }
 
-/** The statements of one table's migration, for both databases. */
+/** Collects the statements of one table's migration, for both databases. */
 class Changes {
   readonly #table: Table;
   readonly #driver: Driver;
@@ -129,10 +132,10 @@ class Changes {
   readonly renames: string[] = [];
   readonly #dropped = new Set<string>();
   readonly #added = new Set<Field>();
-  /** For a new table in SQLite, the SQL of the values of new and changed columns, from the old rows. */
+  /** If SQLite rebuilds the table: the SQL for the values of new and changed columns, computed from the old rows. */
   readonly #values = new Map<Field, string>();
   readonly #statements: Record<DatabaseKind, string[]> = { sqlite: [], postgres: [] };
-  /** The indexes that a new table in SQLite needs in addition to those that it had. */
+  /** If SQLite rebuilds the table: the indexes to create in addition to those of the old table. */
   readonly #indexes: string[] = [];
   readonly #droppedIndexes: string[] = [];
   #isRebuilt = false;
@@ -146,14 +149,14 @@ class Changes {
     this.#questions.push(question);
   }
 
-  /** Renames a column at once, so that the later statements use the new name. */
+  /** Renames a column in memory as well, so that the later comparisons use its new name. */
   rename(column: string, now: string): void {
     const sql = `ALTER TABLE ${this.#table.name} RENAME COLUMN ${column.replace(/^.*\./, '')} TO ${now};`;
     this.#driver.query({ sql });
     this.renames.push(sql);
   }
 
-  /** SQLite cannot drop a column that an index uses. PostgreSQL drops the index with it. */
+  /** Drops a column, and before it the indexes that use it, because SQLite cannot drop a column of an index. */
   drop(name: string, indexes: readonly NamedIndex[]): void {
     const column = name.replace(/^.*\./, '');
     this.#dropped.add(column);
@@ -182,7 +185,10 @@ class Changes {
     this.#all((writer) => `ALTER TABLE ${name} ADD COLUMN ${writeColumn(field, this.#table, writer)}${end};`);
   }
 
-  /** Values that do not fit the new type make the migration fail. `before` is the type in PostgreSQL. */
+  /**
+   * Changes a column's type or NOT NULL. A value that does not fit makes the migration fail. `before` is the old type
+   * in PostgreSQL.
+   */
   alter(field: Field, { type, isNotNull }: Made['columns'][number], before: PostgresType | undefined): void {
     const { column } = field;
     const { name } = this.#table;
@@ -212,7 +218,7 @@ class Changes {
   /** Changes the foreign keys to those of the description. PostgreSQL has named the old ones after their columns. */
   refer(found: readonly string[]): void {
     const { name, relations } = this.#table;
-    // `ALTER TABLE … ADD COLUMN` has made the reference of a new column, unless it includes the tenant.
+    // The statement that adds a column also adds its foreign key, unless the key includes the tenant.
     const wanted = relations
       .filter(({ field, columns }) => columns.length > 1 || !this.#added.has(field))
       .map((relation) => ({ relation, text: toReferenceText(relation) }));
@@ -231,7 +237,10 @@ class Changes {
     );
   }
 
-  /** Drops the indexes of former unique sets, because a record that such an index rejects would be a 500. Returns the other indexes. */
+  /**
+   * Drops the indexes of unique sets that the description no longer has, because a record that such an index rejects
+   * would cause a 500. Returns the other indexes.
+   */
   dropFormer(found: readonly NamedIndex[]): NamedIndex[] {
     const table = this.#table;
     const isFormer = (index: NamedIndex) =>
@@ -246,13 +255,13 @@ class Changes {
     return found.filter((index) => !isFormer(index));
   }
 
-  /** Adds the missing key and the missing indexes. */
+  /** Adds the unique key and the indexes that are missing. */
   index(found: readonly FoundIndex[]): void {
     const table = this.#table;
     const { id, key, sequence } = table;
     const kept = found.filter((index) => ![...this.#dropped].some((column) => isOn(index, column)));
     if (id.column !== sequence && !isUniqueIn(kept, table, key)) {
-      // The key changes with the tenant. The new table of SQLite has it.
+      // The unique key changes if the tenant does. In SQLite, the rebuilt table contains it.
       this.#isRebuilt = true;
       this.#statements.postgres.push(`ALTER TABLE ${table.name} ADD UNIQUE (${key.join(', ')});`);
     }
@@ -295,7 +304,7 @@ class Changes {
   }
 }
 
-/** Whether a column is in the index. */
+/** True if the index uses the column. */
 const isOn = ({ columns }: FoundIndex, column: string) =>
   columns.some(({ sql }) => sql.replace(/ COLLATE .*$/, '') === column);
 
@@ -314,7 +323,7 @@ function isUniqueIn(found: readonly FoundIndex[], { fields }: Table, wanted: rea
 const toReferenceText = ({ field, columns, parent }: Table['relations'][number]) =>
   `${columns.toSorted()} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`;
 
-/** Tries statements in SQLite, and undoes them. */
+/** Returns true if SQLite can run the statements. They are rolled back. */
 function canRun(driver: Driver, statements: readonly string[]): boolean {
   let isFit = true;
   driver.query({ sql: 'SAVEPOINT trial' });
@@ -327,7 +336,7 @@ function canRun(driver: Driver, statements: readonly string[]): boolean {
   return isFit;
 }
 
-/** The value for existing records, in SQL; undefined if the description does not give one. */
+/** Returns the value for existing records as SQL, or undefined if the description does not give one. */
 function toDefault({ first, set, type }: Field): string | undefined {
   if (set === 'revision') return '1';
   if (first === undefined || set !== undefined || type === 'json' || type === 'boolean' || type === 'number')

@@ -1,6 +1,6 @@
 /**
- * Reads the column types of PostgreSQL from its migrations, and writes changes of types. SQLite's tables do not show the types, because
- * SQLite stores integers and booleans alike, and also texts and numbers.
+ * Reads the types of columns from the migrations for PostgreSQL, and writes the SQL that changes a type. SQLite's
+ * tables do not show the types, because SQLite stores integers and booleans alike, and also texts and numbers.
  */
 import type { PostgresType } from '../../store/postgres/dialect.ts';
 import { sqlPartsOf } from '../../store/tables/migrations.ts';
@@ -10,14 +10,14 @@ const NAMES: Readonly<Record<string, PostgresType>> = {
   ...{ boolean: 'boolean', bool: 'boolean', double: 'double precision', float8: 'double precision', text: 'text' },
 };
 
-/** Reads the types of a table's columns, by name. A column is left out if its type is not one of those that tables have. */
+/** Reads the types of a table's columns, by name. Omits a column whose type no description has. */
 export function readPostgresTypes(files: readonly string[], table: string): Map<string, PostgresType> {
   const types = new Map<string, PostgresType>();
   for (const sql of files) for (const statement of statementsOf(sql)) readStatement(statement, table, types);
   return types;
 }
 
-/** Returns the statements, each as a list of words and names. */
+/** Returns the statements of a text, each as a list of words. */
 function statementsOf(sql: string): string[][] {
   const statements: string[][] = [[]];
   for (const { text } of sqlPartsOf(sql, 'postgres')) {
@@ -27,8 +27,9 @@ function statementsOf(sql: string): string[][] {
   return statements;
 }
 
-/** Words before the name of a table, and between the name of a column and its type. */
+/** Words that may be before the name of a table. */
 const BEFORE_TABLE = new Set(['create', 'alter', 'unlogged', 'table', 'if', 'not', 'exists', 'only']);
+/** Words that may be between the name of a column and its type. */
 const BEFORE_TYPE = new Set(['set', 'data', 'type']);
 
 function readStatement(words: readonly string[], table: string, types: Map<string, PostgresType>): void {
@@ -38,7 +39,8 @@ function readStatement(words: readonly string[], table: string, types: Map<strin
   if (columns[0] === 'rename') rename(columns, types);
   const seen = new Set<string>();
   for (const [at, name] of columns.entries()) {
-    // In `ALTER TABLE`, a column follows its verb. A cast, as in `CHECK (size::text <> '')` and `USING size::bigint`, is not a column.
+    // In `ALTER TABLE`, a column follows a keyword. A cast, as in `CHECK (size::text <> '')` or `USING size::bigint`,
+    // does not.
     if (seen.has(name) || (verb === 'alter' && !/^(add|column|exists)$/.test(columns[at - 1] ?? ''))) continue;
     const type = NAMES[columns.slice(at + 1).find((word) => !BEFORE_TYPE.has(word)) ?? ''];
     if (type === undefined) continue;
@@ -47,7 +49,7 @@ function readStatement(words: readonly string[], table: string, types: Map<strin
   }
 }
 
-/** Reads `RENAME COLUMN note TO remark`. */
+/** Reads a rename, such as `RENAME COLUMN note TO remark`. */
 function rename(words: readonly string[], types: Map<string, PostgresType>): void {
   const to = words.indexOf('to');
   const type = types.get(words[to - 1] as string);
@@ -57,8 +59,8 @@ function rename(words: readonly string[], types: Map<string, PostgresType>): voi
 const INTEGER_RANGE = 'BETWEEN -2147483648 AND 2147483647';
 
 /**
- * Writes SQL that converts a column's value to another type, for SQLite. If a value does not fit, the result is a value that a strict table
- * rejects.
+ * Writes SQLite's SQL that converts the value of a column to another type. If the value does not fit, the result is a
+ * value that a strict table rejects.
  */
 export function toSqliteValue(column: string, before: PostgresType | undefined, type: PostgresType): string {
   if (type === 'integer') return `iif(CAST(${column} AS REAL) NOT ${INTEGER_RANGE}, 'out of range', ${column})`;
@@ -69,10 +71,13 @@ export function toSqliteValue(column: string, before: PostgresType | undefined, 
   return type === 'text' && before === 'boolean' ? `CASE ${column} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END` : column;
 }
 
-/** Writes SQL that converts a column's value to another type, for PostgreSQL. If a value does not fit, the statement fails. */
+/**
+ * Writes PostgreSQL's SQL that converts the value of a column to another type. If the value does not fit, the statement
+ * fails.
+ */
 export function toPostgresValue(column: string, before: PostgresType | undefined, type: PostgresType): string {
   if (type === 'double precision' || type === 'bigint' || type === 'integer') {
-    // JSON has no NaN.
+    // The cast to json rejects NaN, which PostgreSQL would accept as a double.
     const check = before === 'text' && type === 'double precision' ? 'json::text::' : '';
     return `${column}::${before === 'boolean' ? 'integer' : 'text'}::${check}${type}`;
   }

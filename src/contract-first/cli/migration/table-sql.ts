@@ -1,4 +1,4 @@
-/** The SQL of the tables and indexes of descriptions, for both databases. */
+/** Writes the tables and indexes of descriptions as SQL, for both databases. */
 import type { Dialect } from '../../store/changes/statement.ts';
 import { POSTGRES_TYPES, toDialect } from '../../store/postgres/dialect.ts';
 import { DIALECT } from '../../store/sqlite/drive.ts';
@@ -8,13 +8,13 @@ import { toIndexSql, toWantedIndexes } from '../../store/tables/indexes.ts';
 import type { DatabaseKind } from '../../store/tables/migrations.ts';
 import { type Field, isText, mayBeAbsent, type Table, toTables } from '../../store/tables/table.ts';
 
-/** How a database writes tables. */
+/** The differences between the two databases in CREATE TABLE. */
 export interface SqlWriter {
   kind: DatabaseKind;
   typeOf(type: ColumnType): string;
-  /** The type of the column with the record numbers. */
+  /** The type of the column that numbers the records. */
   sequence: string;
-  /** The end of CREATE TABLE. */
+  /** The text at the end of CREATE TABLE. */
   end: string;
   dialect: Pick<Dialect, 'toCompared' | 'toOrdered'>;
 }
@@ -36,12 +36,15 @@ export const WRITERS: Record<DatabaseKind, SqlWriter> = {
   },
 };
 
-/** The first migration of a collection. */
+/** The first migration of a collection, by database. */
 export interface FirstMigration extends Record<DatabaseKind, string> {
   collection: string;
 }
 
-/** Writes the first migration of each collection, in an order that they can run in. @throws Error if a description is not usable */
+/**
+ * Writes the first migration of each collection, after those of the collections that it refers to. @throws Error if a
+ * description is faulty
+ */
 export function writeFirstMigrations(domain: AnyDomain): FirstMigration[] {
   return toTables(domain).map((table) => ({
     collection: table.collection,
@@ -50,12 +53,15 @@ export function writeFirstMigrations(domain: AnyDomain): FirstMigration[] {
   }));
 }
 
-/** A table with its constraints and its indexes. Each unique set is an index, which a later migration can drop by its name. */
+/**
+ * Writes a table with its constraints and indexes. Each unique set is an index, so that a later migration can drop it
+ * by its name.
+ */
 export function writeTable(table: Table, writer: SqlWriter): string {
   return [writeCreate(table, writer), ...toIndexStatements(table, writer), ''].join('\n');
 }
 
-/** `more` are further constraints. */
+/** Writes CREATE TABLE. `more` lists further constraints. */
 export function writeCreate(table: Table, writer: SqlWriter, name = table.name, more: readonly string[] = []): string {
   const { id, sequence, fields } = table;
   const numbers = `${sequence} ${writer.sequence} CHECK (${sequence} > 0)`;
@@ -65,7 +71,9 @@ export function writeCreate(table: Table, writer: SqlWriter, name = table.name, 
   return `CREATE TABLE ${name} (\n${parts.map((part) => `  ${part}`).join(',\n')}\n${writer.end}`;
 }
 
-/** A column with its reference to another table, unless the reference includes the tenant. */
+/**
+ * Writes a column with its foreign key. A foreign key that includes the tenant is a constraint of the table instead.
+ */
 export function writeColumn(field: Field, { relations, key }: Table, { typeOf }: SqlWriter): string {
   const relation = relations.find((one) => one.field === field && one.columns.length === 1);
   const parts = [field.column, typeOf(field.type), ...(mayBeAbsent(field) ? [] : ['NOT NULL'])];
@@ -95,11 +103,11 @@ export function writeUnique(table: Table, columns: readonly string[], { dialect 
   return `CREATE UNIQUE INDEX ${table.name}_${columns.join('_')}_key ON ${table.name} (${parts.join(', ')});`;
 }
 
-/** Whether an index has a name that `writeUnique` gives. */
+/** True if an index has a name as `writeUnique` makes it. */
 export const isUniqueName = (table: Table, index: string) =>
   index.startsWith(`${table.name}_`) && index.endsWith('_key');
 
-/** The indexes of unique sets, and those for lists. */
+/** Writes the indexes of unique sets and of lists. */
 function toIndexStatements(table: Table, writer: SqlWriter): string[] {
   return [
     ...table.unique.map(({ columns }) => writeUnique(table, columns, writer)),
