@@ -69,19 +69,22 @@ t.test('references to other files become references to components, and their num
   t.match(json, '"maximum":9223372036854775807');
 });
 
-t.test('a dangling reference to another file is reported with its line and the reason', async (t) => {
-  const cases = {
-    'nowhere.yaml#/A': /^\S+other\.yaml:13:15: \$ref nowhere\.yaml#\/A: there is no such file$/,
-    'schemas.json#/Dog': /:13:15: \$ref schemas\.json#\/Dog: it has no such part$/,
-    'broken.yaml': /^\S+broken\.yaml:1:5: Flow sequence [^\n]*$/,
-    'https://example.com/a.yaml': /:13:15: \$ref https:\/\/example\.com\/a\.yaml: it is not fetched$/,
-  };
-  for (const [$ref, message] of Object.entries(cases)) {
-    await t.rejects(fixedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
-  }
-});
+t.test(
+  'a reference to a missing file, or to a missing part of a file, is reported with its line and the reason',
+  async (t) => {
+    const cases = {
+      'nowhere.yaml#/A': /^\S+other\.yaml:13:15: \$ref nowhere\.yaml#\/A: there is no such file$/,
+      'schemas.json#/Dog': /:13:15: \$ref schemas\.json#\/Dog: it has no such part$/,
+      'broken.yaml': /^\S+broken\.yaml:1:5: Flow sequence [^\n]*$/,
+      'https://example.com/a.yaml': /:13:15: \$ref https:\/\/example\.com\/a\.yaml: it is not fetched$/,
+    };
+    for (const [$ref, message] of Object.entries(cases)) {
+      await t.rejects(fixedIn(t, contractWith(`{ $ref: '${$ref}' }`)), { message }, $ref);
+    }
+  },
+);
 
-t.test("a reference may lead only to regular files of limited size below the contract's folder", async (t) => {
+t.test('a contract may refer only to regular files of limited size below its folder', async (t) => {
   const outer = t.testdir({ 'secret.yaml': 'type: string', inner: { ...FILES, 'large.yaml': '' } });
   const folder = `${outer}/inner`;
   execFileSync('mkfifo', [`${folder}/pipe.yaml`]);
@@ -114,13 +117,13 @@ t.test("a reference may lead only to regular files of limited size below the con
   );
 });
 
-t.test('fields and replies called "example" are not treated as examples', async (t) => {
+t.test('references in fields and replies called "example" are resolved, because they are not examples', async (t) => {
   const inField = contractWith('{ properties: { example: { $ref: nowhere.yaml } } }');
   const inReply = contractWith('{ $ref: nowhere.yaml }').replace("'200'", 'default');
   for (const text of [inField, inReply]) await t.rejects(fixedIn(t, text), { message: /\$ref nowhere\.yaml: / });
 });
 
-t.test('a reference in an example or in an unused part is ignored', async (t) => {
+t.test('a reference in an example or in an unused component is ignored', async (t) => {
   const more = `              example: { $ref: nowhere.yaml }
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
 `;
@@ -129,13 +132,13 @@ components: { schemas: { Unused: { $ref: nowhere.yaml } } }
   t.strictSame(Object.keys(document.components.schemas), ['Pet']);
 });
 
-t.test('a contract from a URL reads no files; a contract of an older version is not changed', async (t) => {
+t.test('references to files are not followed in a contract from a URL, nor in Swagger 2', async (t) => {
   const text = contractWith('{ $ref: schemas.json#/Pet }');
   t.strictSame((await fixedIn(t, text, 'https://a/b.yaml')).changes, []);
   t.strictSame((await fixedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
 });
 
-t.test('if many files have problems, only the first ones are listed by name', async (t) => {
+t.test('if many files change a contract, the list of changes names only the first ones', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const files = Object.fromEntries(names.map((name) => [`${name}.json`, '{"type":"string"}']));
   const schema = `{ anyOf: [${names.map((name) => `{ $ref: ${name}.json }`).join(', ')}] }`;
@@ -164,7 +167,7 @@ function prepare(t: Test, schemas: string, text = contractWith('{ $ref: schemas.
   return { folder, file: `${folder}/other.yaml` };
 }
 
-t.test('a contract in several files is built, served and released as one contract, with every digit', async (t) => {
+t.test('a contract in several files is built, served and released as one file, with every digit', async (t) => {
   const { file, folder } = prepare(t, SCHEMAS);
   const { file: finished, yaml } = await finishFile(pathToFileURL(file), OWN);
   t.match(yaml.toString(), /maximum: 9223372036854775807$/m);
@@ -176,7 +179,7 @@ t.test('a contract in several files is built, served and released as one contrac
   t.not(changed.sha256, finished.sha256, 'a change of any file is one of the contract');
 });
 
-t.test('each tool reports a problem with its file and line', async (t) => {
+t.test('build, lint and generate report a problem in a contract of several files with its file and line', async (t) => {
   for (const [line, schemas] of [
     ['4:11', SCHEMAS.replace('type: integer', 'type: whole')],
     ['4:21', SCHEMAS.replace('type: integer', 'allOf: [{ type: whole }]')],
@@ -193,12 +196,12 @@ t.test('each tool reports a problem with its file and line', async (t) => {
   }
 });
 
-t.test("if the contract's first file is not YAML, the error names this file", async (t) => {
+t.test("if the contract's main file is not YAML, the error names the file", async (t) => {
   const { file } = prepare(t, SCHEMAS, `${contractWith('{ $ref: schemas.yaml#/Pet }')}more: [`);
   await t.rejects(finishFile(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
 });
 
-t.test('a reference to a file is a URI: a space in a file name is written as %20', async (t) => {
+t.test('a $ref to a file is a URI, so that a space in a file name is written as %20', async (t) => {
   const schema = (type: string) => `{ type: ${type} }`;
   const folder = t.testdir({
     'other.yaml': contractWith(
@@ -218,7 +221,7 @@ t.test('a reference to a file is a URI: a space in a file name is written as %20
 });
 
 t.test(
-  'if bundling renames a schema, a note gives the new name and the reason; it is not a missing reference',
+  'if bundling renames a schema, a note gives the new name and the reason, and no missing reference is reported',
   async (t) => {
     const schema = ($ref: string) => `{ content: { application/json: { schema: { $ref: ${$ref} } } }, description: A }`;
     const operationOf = (id: string, $ref: string) =>

@@ -82,68 +82,71 @@ async function statusAt(origin: string, path: string): Promise<number> {
   return (await fetch(origin + path, { headers: { authorization: `Bearer ${KEY}` } })).status;
 }
 
-t.test('npm run dev follows each change and keeps the last good server; npm start reacts to a signal', async (t) => {
-  const folder = t.testdir({});
-  // As after a checkout: the package is not built yet.
-  const filter = (path: string) => path !== `${ROOT}src/contract-first/dist`;
-  for (const name of NEEDED) cpSync(`${ROOT}${name}`, `${folder}/${name}`, { recursive: true, filter });
-  linkModules(folder);
-  let edits = 0;
-  /** Saves the contract every second time as editors do that replace the file. */
-  const edit = (file: string, from: string, to: string) => {
-    const path = `${folder}/${file}`;
-    const before = readFileSync(path, 'utf8');
-    if (!before.includes(from)) throw new Error(`${file} has no ${from}`);
-    const text = before.replaceAll(from, to);
-    const isReplaced = file.endsWith('.yaml') && edits++ % 2 === 0;
-    writeFileSync(isReplaced ? `${path}~` : path, text);
-    if (isReplaced) renameSync(`${path}~`, path);
-  };
+t.test(
+  'npm run dev follows each change and keeps the last good server running; npm start reacts to signals',
+  async (t) => {
+    const folder = t.testdir({});
+    // As after a checkout: the package is not built yet.
+    const filter = (path: string) => path !== `${ROOT}src/contract-first/dist`;
+    for (const name of NEEDED) cpSync(`${ROOT}${name}`, `${folder}/${name}`, { recursive: true, filter });
+    linkModules(folder);
+    let edits = 0;
+    /** Saves the contract every second time as editors do that replace the file. */
+    const edit = (file: string, from: string, to: string) => {
+      const path = `${folder}/${file}`;
+      const before = readFileSync(path, 'utf8');
+      if (!before.includes(from)) throw new Error(`${file} has no ${from}`);
+      const text = before.replaceAll(from, to);
+      const isReplaced = file.endsWith('.yaml') && edits++ % 2 === 0;
+      writeFileSync(isReplaced ? `${path}~` : path, text);
+      if (isReplaced) renameSync(`${path}~`, path);
+    };
 
-  const dev = startNpm(t, folder, 'run', 'dev');
-  await dev.listening();
-  edit('handlers/getPet.ts', 'answer(200,', 'answer(201,');
-  await dev.next(/handlers\/getPet\.ts\(\d+,\d+\): error TS/);
-  await dev.next(/The last good server goes on\./);
-  t.equal(await dev.statusOf('/v1/pets'), 200);
+    const dev = startNpm(t, folder, 'run', 'dev');
+    await dev.listening();
+    edit('handlers/getPet.ts', 'answer(200,', 'answer(201,');
+    await dev.next(/handlers\/getPet\.ts\(\d+,\d+\): error TS/);
+    await dev.next(/The last good server goes on\./);
+    t.equal(await dev.statusOf('/v1/pets'), 200);
 
-  edit('handlers/getPet.ts', 'answer(201,', 'answer(200,');
-  await dev.listening();
-  edit('openapi/petstore.yaml', 'openapi: 3.1.0', 'openapi: [');
-  await dev.next(/openapi\/petstore\.yaml:\d+:\d+: /);
-  edit('handlers/getPet.ts', 'answer(200,', 'answer(200, ');
-  for (const _ of ['the contract', 'the handler']) await dev.next(/The last good server goes on\./);
-  t.equal(await dev.statusOf('/v1/pets'), 200, 'a handler that is saved beside a broken contract waits for it');
-  edit('openapi/petstore.yaml', 'openapi: [', 'openapi: 3.1.0');
-  await dev.listening();
-  for (let save = 0; save < 5; save++) {
+    edit('handlers/getPet.ts', 'answer(201,', 'answer(200,');
+    await dev.listening();
+    edit('openapi/petstore.yaml', 'openapi: 3.1.0', 'openapi: [');
+    await dev.next(/openapi\/petstore\.yaml:\d+:\d+: /);
     edit('handlers/getPet.ts', 'answer(200,', 'answer(200, ');
-    await setTimeout(400);
-  }
-  edit('openapi/petstore.yaml', '  /pets:', '  /animals:');
-  await dev.serves('/v1/animals', 200);
-  t.notOk(dev.isCut(), 'no server that still starts loses its files to the next one');
+    for (const _ of ['the contract', 'the handler']) await dev.next(/The last good server goes on\./);
+    t.equal(await dev.statusOf('/v1/pets'), 200, 'a handler that is saved beside a broken contract waits for it');
+    edit('openapi/petstore.yaml', 'openapi: [', 'openapi: 3.1.0');
+    await dev.listening();
+    for (let save = 0; save < 5; save++) {
+      edit('handlers/getPet.ts', 'answer(200,', 'answer(200, ');
+      await setTimeout(400);
+    }
+    edit('openapi/petstore.yaml', '  /pets:', '  /animals:');
+    await dev.serves('/v1/animals', 200);
+    t.notOk(dev.isCut(), 'no server that still starts loses its files to the next one');
 
-  edit('openapi/petstore.yaml', 'operationId: getPet', 'operationId: fetchPet');
-  await dev.next(/operation fetchPet has no handlers\/fetchPet\.ts/);
-  await dev.next(/The last good server goes on\./);
-  t.equal(await dev.statusOf('/v1/animals'), 200);
-  for (let save = 0; save < 12; save++) {
-    edit('openapi/petstore.yaml', save === 0 ? 'openapi: 3.1.0' : `openapi: 3.2.${save - 1}`, `openapi: 3.2.${save}`);
-    await dev.next(/Errors: 1\./);
-  }
-  t.notOk(dev.isLeaking(), 'listeners go with the save that they are for');
-  edit('openapi/petstore.yaml', 'openapi: 3.2.11', 'openapi: 3.1.0');
-  dev.child.kill('SIGTERM');
-  t.strictSame(await once(dev.child, 'close'), [null, 'SIGTERM']);
-  await t.rejects(statusAt(dev.origin(), '/v1/animals'));
+    edit('openapi/petstore.yaml', 'operationId: getPet', 'operationId: fetchPet');
+    await dev.next(/operation fetchPet has no handlers\/fetchPet\.ts/);
+    await dev.next(/The last good server goes on\./);
+    t.equal(await dev.statusOf('/v1/animals'), 200);
+    for (let save = 0; save < 12; save++) {
+      edit('openapi/petstore.yaml', save === 0 ? 'openapi: 3.1.0' : `openapi: 3.2.${save - 1}`, `openapi: 3.2.${save}`);
+      await dev.next(/Errors: 1\./);
+    }
+    t.notOk(dev.isLeaking(), 'listeners go with the save that they are for');
+    edit('openapi/petstore.yaml', 'openapi: 3.2.11', 'openapi: 3.1.0');
+    dev.child.kill('SIGTERM');
+    t.strictSame(await once(dev.child, 'close'), [null, 'SIGTERM']);
+    await t.rejects(statusAt(dev.origin(), '/v1/animals'));
 
-  // What was compiled last, unchanged.
-  edit('openapi/petstore.yaml', 'operationId: fetchPet', 'operationId: getPet');
-  const start = startNpm(t, folder, 'start', '--ignore-scripts');
-  const origin = await start.listening();
-  start.child.kill('SIGTERM');
-  await start.next(/"msg":"stopped"/);
-  t.strictSame(await once(start.child, 'close'), [null, 'SIGTERM']);
-  await t.rejects(statusAt(origin, '/v1/animals'));
-});
+    // What was compiled last, unchanged.
+    edit('openapi/petstore.yaml', 'operationId: fetchPet', 'operationId: getPet');
+    const start = startNpm(t, folder, 'start', '--ignore-scripts');
+    const origin = await start.listening();
+    start.child.kill('SIGTERM');
+    await start.next(/"msg":"stopped"/);
+    t.strictSame(await once(start.child, 'close'), [null, 'SIGTERM']);
+    await t.rejects(statusAt(origin, '/v1/animals'));
+  },
+);

@@ -70,7 +70,7 @@ t.test("the regular expressions for JSON Schema's formats run in linear time", a
   ]);
 });
 
-t.test('the regular expressions that libraries build from the contract and its paths run in linear time', async (t) => {
+t.test('regular expressions that libraries build from a contract and its paths run in linear time', async (t) => {
   const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
   const at = (path: string) => [
     path,

@@ -36,7 +36,7 @@ function makeFolder(t: Test): string {
   return folder;
 }
 
-t.test('the bare command and --help list all commands; --help after a command prints its usage', (t) => {
+t.test('contract-first without arguments lists all commands; --help after a command prints its usage', (t) => {
   for (const args of [[], ['--help'], ['-h']]) {
     const { status, stdout, stderr } = run(...args);
     t.strictSame({ status, stderr }, { status: 0, stderr: '' });
@@ -52,7 +52,7 @@ t.test('the bare command and --help list all commands; --help after a command pr
   t.end();
 });
 
-t.test('wrong usage prints the usage on standard error, with exit code 2', (t) => {
+t.test('a wrong argument prints the usage on standard error, with exit code 2', (t) => {
   for (const [args, said] of [
     [['nothing'], /^There is no command nothing\.\nUsage: npx --no -- contract-first COMMAND/],
     [['toString'], /^There is no command toString\./],
@@ -66,7 +66,7 @@ t.test('wrong usage prints the usage on standard error, with exit code 2', (t) =
   t.end();
 });
 
-t.test('a command that finds problems ends with exit code 1, and a successful one with 0', (t) => {
+t.test('a command that finds problems ends with exit code 1, and any other with 0', (t) => {
   const root = join(PACKAGE, '../..');
   t.match(runIn(root, 'diff'), { status: 0, stdout: /no change/ });
   t.match(runIn(root, 'diff', 'none.yaml'), { status: 1, stderr: /^none\.yaml cannot be read/ });
@@ -76,7 +76,7 @@ t.test('a command that finds problems ends with exit code 1, and a successful on
   t.end();
 });
 
-t.test('before the first release, diff prints that nothing is released, and release makes the folder', (t) => {
+t.test('before the first release, diff prints that nothing is released, and release creates the folder', (t) => {
   const folder = t.testdir();
   const root = join(PACKAGE, '../..');
   const files = ['openapi/petstore.yaml', `${folder}/released`];
@@ -90,7 +90,7 @@ t.test('before the first release, diff prints that nothing is released, and rele
   t.end();
 });
 
-t.test('a Node that is too old is reported before anything else is loaded', (t) => {
+t.test('contract-first reports a Node version that is too old before it loads anything else', (t) => {
   const fake = "Object.defineProperty(process.versions, 'node', { value: '20.11.1' })";
   const bin = `${PACKAGE}bin/contract-first.js`;
   t.equal(engines.node, '>=20.12');
@@ -100,7 +100,7 @@ t.test('a Node that is too old is reported before anything else is loaded', (t) 
   t.end();
 });
 
-t.test('if a tool is not installed, the error names the command that installs it', (t) => {
+t.test('if a package is not installed, the error names the command that installs it', (t) => {
   const folder = makeFolder(t);
   cpSync(`${process.env.TEST_PROGRAM}/node_modules`, `${folder}/node_modules`, { recursive: true });
   const main = `${folder}/node_modules/contract-first/dist/cli/main.js`;
@@ -118,7 +118,7 @@ t.test('if a tool is not installed, the error names the command that installs it
   t.end();
 });
 
-t.test('a tool that cannot be found is reported by name, for every way of missing', (t) => {
+t.test('if a package cannot be found, the error names it, however its loader reports that', (t) => {
   const hook = `export const resolve = (name, context, next) => { if (name === 'typescript') throw name; return next(name, context); };`;
   const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
   const args = [`--import=data:text/javascript,${encodeURIComponent(text)}`, `${PACKAGE}cli/main.ts`, 'build'];
@@ -128,7 +128,7 @@ t.test('a tool that cannot be found is reported by name, for every way of missin
   t.end();
 });
 
-t.test('if a contract in several files needs a bundler, the sandbox names it', (t) => {
+t.test('if the sandbox needs a bundler for a contract in several files, the error names the package', (t) => {
   const hook = `export const resolve = (name, context, next) => { if (name === '@redocly/openapi-core') throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' }); return next(name, context); };`;
   const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
   const contract = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { $ref: 'a.json' } } };
@@ -140,7 +140,7 @@ t.test('if a contract in several files needs a bundler, the sandbox names it', (
   t.end();
 });
 
-t.test('new writes nothing if the contract cannot be read or served, and says why', (t) => {
+t.test('new writes nothing and gives the reason if the contract cannot be read or served', (t) => {
   const folder = t.testdir({ 'package.json': '{"dependencies":{"contract-first":"1.0.0"}}' });
   const CONTRACTS: [contract: string | undefined, said: RegExp][] = [
     [undefined, /^theirs\.yaml cannot be read: /],
@@ -169,7 +169,7 @@ t.test('new writes nothing if the contract cannot be read or served, and says wh
   t.end();
 });
 
-t.test('new names the folder without an installed package; if a tool crashes, its stack is printed', (t) => {
+t.test('new names the folder that lacks the package; a tool that crashes prints its stack', (t) => {
   const folder = t.testdir({ 'package.json': '{', empty: {} });
   const reported = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
   t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: reported });
@@ -177,51 +177,51 @@ t.test('new names the folder without an installed package; if a tool crashes, it
   t.end();
 });
 
+t.test('after an upgrade of the package, the tools print one sentence until the files are generated again', (t) => {
+  const folder = t.testdir({
+    'package.json': '{"name":"books"}',
+    openapi: { 'books.yaml': readFileSync(join(PACKAGE, '../../openapi/petstore.yaml')) },
+    src: {
+      generated: {
+        'domain.ts': '// Made from openapi/books.yaml by contract-first 0.9.3: `npm run generate`. Never edited.\n',
+      },
+    },
+  });
+  const reported = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no -- contract-first generate\`.\n`;
+  for (const args of [['generate', '--check'], ['test']])
+    t.match(runIn(folder, ...args), { status: 1, stderr: reported });
+  // Handlers are missing, without which no server would start.
+  t.match(runIn(folder, 'generate'), { status: 1, stderr: /^operation listPets has no handlers\/listPets\.ts$/m });
+  t.match(readFileSync(`${folder}/src/generated/domain.ts`, 'utf8'), `by contract-first ${version}: `);
+  t.match(runIn(folder, 'generate', '--check').stderr, /^operation listPets has no/m);
+  t.end();
+});
+
 t.test(
-  'generated files of another package version are an error of one sentence until they are generated again',
+  'contract-first test runs all files of test/ or the given ones, and fails if a test fails or none is found',
   (t) => {
-    const folder = t.testdir({
-      'package.json': '{"name":"books"}',
-      openapi: { 'books.yaml': readFileSync(join(PACKAGE, '../../openapi/petstore.yaml')) },
-      src: {
-        generated: {
-          'domain.ts': '// Made from openapi/books.yaml by contract-first 0.9.3: `npm run generate`. Never edited.\n',
-        },
+    const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
+    const folder = t.testdir({ 'package.json': '{"type":"module"}' });
+    t.match(runIn(folder, 'test'), {
+      status: 1,
+      stderr: 'No tests found: add one to test/, such as test/books.test.ts.\n',
+    });
+    const filled = t.testdir({
+      'package.json': '{"type":"module"}',
+      test: {
+        'one.test.ts': good,
+        deeper: { 'two.test.ts': good.replace('() => {}', "() => { throw new Error('two') }") },
       },
     });
-    const reported = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no -- contract-first generate\`.\n`;
-    for (const args of [['generate', '--check'], ['test']])
-      t.match(runIn(folder, ...args), { status: 1, stderr: reported });
-    // Handlers are missing, without which no server would start.
-    t.match(runIn(folder, 'generate'), { status: 1, stderr: /^operation listPets has no handlers\/listPets\.ts$/m });
-    t.match(readFileSync(`${folder}/src/generated/domain.ts`, 'utf8'), `by contract-first ${version}: `);
-    t.match(runIn(folder, 'generate', '--check').stderr, /^operation listPets has no/m);
+    t.match(runIn(filled, 'test'), { status: 1, stdout: /pass 1\n[\s\S]*fail 1\n/ });
+    t.match(runIn(filled, 'test', 'test/one.test.ts'), { status: 0, stdout: /pass 1\n/ });
+    // Versions of Node count a file without such a test as skipped, as passed, or not at all.
+    t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /fail 0\n/ });
     t.end();
   },
 );
 
-t.test('test runs all files of test/ or the given ones; it exits with 1 if a test fails or no file is found', (t) => {
-  const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
-  const folder = t.testdir({ 'package.json': '{"type":"module"}' });
-  t.match(runIn(folder, 'test'), {
-    status: 1,
-    stderr: 'No tests found: add one to test/, such as test/books.test.ts.\n',
-  });
-  const filled = t.testdir({
-    'package.json': '{"type":"module"}',
-    test: {
-      'one.test.ts': good,
-      deeper: { 'two.test.ts': good.replace('() => {}', "() => { throw new Error('two') }") },
-    },
-  });
-  t.match(runIn(filled, 'test'), { status: 1, stdout: /pass 1\n[\s\S]*fail 1\n/ });
-  t.match(runIn(filled, 'test', 'test/one.test.ts'), { status: 0, stdout: /pass 1\n/ });
-  // Versions of Node count a file without such a test as skipped, as passed, or not at all.
-  t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /fail 0\n/ });
-  t.end();
-});
-
-t.test('the sandbox serves until a signal ends it', async (t) => {
+t.test('the sandbox serves until it gets SIGINT or SIGTERM', async (t) => {
   const root = makeFolder(t);
   cpSync(new URL('../other-contracts/petstore.yaml', import.meta.url), join(root, 'petstore.yaml'));
   const args = ['sandbox', 'petstore.yaml', '--port', '0'];

@@ -33,7 +33,7 @@ function withExample(t: Test, example: string): string {
   return `${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`;
 }
 
-t.test('neither the types nor the lint fetch an externalValue', async (t) => {
+t.test('neither generate nor the lint fetches an externalValue', async (t) => {
   const { asked, origin } = await startCounting(t);
   const file = withExample(t, `externalValue: ${origin}/example.json`);
   const { document } = await loadContract(file);
@@ -43,7 +43,7 @@ t.test('neither the types nor the lint fetch an externalValue', async (t) => {
   t.match(JSON.stringify(document), origin, 'the contract that is served keeps it');
 });
 
-t.test('the type generator never reads or fetches a file named in a value, an extension or a mapping', async (t) => {
+t.test('generate never reads or fetches a file named in a value, an extension or a mapping', async (t) => {
   const { asked, origin } = await startCounting(t);
   const pipe = `${t.testdir()}/pipe.json`;
   execFileSync('mkfifo', [pipe]);
@@ -63,7 +63,7 @@ t.test('the type generator never reads or fetches a file named in a value, an ex
   t.strictSame(asked, []);
 });
 
-t.test('neither the types nor the lint fetch a reference', async (t) => {
+t.test('neither generate nor the lint fetches a $ref to a URL', async (t) => {
   const { asked, origin } = await startCounting(t);
   const file = withExample(t, `$ref: ${origin}/example.json`);
   await t.rejects(loadContract(file), { message: /\$ref http:.* is not in this document/ });

@@ -44,16 +44,23 @@ async function runCurl(said: string): Promise<string> {
   return (await promisify(execFile)('/bin/sh', ['-c', command])).stdout;
 }
 
-t.test('the sandbox serves a third-party contract at once, without a key, and stores its records', async (t) => {
-  const { origin, said } = await open(t, PETSTORE);
-  t.match(said(), /^Swagger Petstore: 3 operations, all stored in memory\.$/m);
-  t.match(said(), `Documentation, to read and try: ${origin}/docs`);
-  t.equal(await statusOf(`${origin}/docs`), 200);
-  t.equal((await sendJson(`${origin}/v1/pets`, 'POST', { id: 7, name: 'Rex' })).status, 201);
-  t.strictSame(await sendJson(`${origin}/v1/pets/7`), { status: 200, body: { id: 7, name: 'Rex' } });
-  t.match(await sendJson(`${origin}/v1/pets/8`), { status: 404, body: { code: 404 } });
-  t.match(await sendJson(`${origin}/v1/pets?limit=a`), { body: { code: 400 } }, 'errors have the form of the contract');
-});
+t.test(
+  'the sandbox serves a third-party contract without any preparation or key, and stores its records',
+  async (t) => {
+    const { origin, said } = await open(t, PETSTORE);
+    t.match(said(), /^Swagger Petstore: 3 operations, all stored in memory\.$/m);
+    t.match(said(), `Documentation, to read and try: ${origin}/docs`);
+    t.equal(await statusOf(`${origin}/docs`), 200);
+    t.equal((await sendJson(`${origin}/v1/pets`, 'POST', { id: 7, name: 'Rex' })).status, 201);
+    t.strictSame(await sendJson(`${origin}/v1/pets/7`), { status: 200, body: { id: 7, name: 'Rex' } });
+    t.match(await sendJson(`${origin}/v1/pets/8`), { status: 404, body: { code: 404 } });
+    t.match(
+      await sendJson(`${origin}/v1/pets?limit=a`),
+      { body: { code: 400 } },
+      'errors have the form of the contract',
+    );
+  },
+);
 
 t.test('the curl command that the sandbox prints works unchanged', async (t) => {
   const { said } = await open(t, PETSTORE);
@@ -69,7 +76,7 @@ t.test('the curl command that the sandbox prints works unchanged', async (t) => 
   t.match(await runCurl(keyed.said()), /^HTTP\/1\.1 201 /);
 });
 
-t.test("--keys makes the sandbox demand the contract's keys, wherever the contract puts them", async (t) => {
+t.test('with --keys, the sandbox requires API keys where the contract declares them', async (t) => {
   for (const [scheme, header] of [
     [{ type: 'http', scheme: 'basic' }, 'Authorization: Basic'],
     [{ type: 'apiKey', in: 'cookie', name: 'sid' }, 'Cookie: sid='],
@@ -94,32 +101,35 @@ t.test("--keys makes the sandbox demand the contract's keys, wherever the contra
   t.equal(await statusOf(`${origin}/v1/pets`), 200, 'without --keys none is needed');
 });
 
-t.test('the sandbox serves each change of the file; after a mistake it keeps the last good contract', async (t) => {
-  const file = write(
-    t,
-    edited(() => {}),
-  );
-  const { origin, lines, said } = await open(t, file);
-  const change = async (contract: string, line: RegExp) => {
-    lines.length = 0;
-    writeFileSync(file, contract);
-    while (!line.test(said())) await wait(10);
-  };
-  await change(
-    edited(({ contract }) => (contract.info.title = 'Other')),
-    /^Other: /m,
-  );
-  t.equal(await statusOf(`${origin}/v1/pets`), 200);
-  await change('openapi: [', /cannot be served:\n[\s\S]*\nThe last contract is served on\.$/);
-  t.equal(await statusOf(`${origin}/v1/pets`), 200);
-  writeFileSync(join(file, '../other.json'), '{}');
-  await change(
-    edited(({ contract }) => (contract.info.title = 'Third')),
-    /^Third: /m,
-  );
-});
+t.test(
+  "the sandbox follows each change of the contract's file; after a mistake, it keeps the last valid contract",
+  async (t) => {
+    const file = write(
+      t,
+      edited(() => {}),
+    );
+    const { origin, lines, said } = await open(t, file);
+    const change = async (contract: string, line: RegExp) => {
+      lines.length = 0;
+      writeFileSync(file, contract);
+      while (!line.test(said())) await wait(10);
+    };
+    await change(
+      edited(({ contract }) => (contract.info.title = 'Other')),
+      /^Other: /m,
+    );
+    t.equal(await statusOf(`${origin}/v1/pets`), 200);
+    await change('openapi: [', /cannot be served:\n[\s\S]*\nThe last contract is served on\.$/);
+    t.equal(await statusOf(`${origin}/v1/pets`), 200);
+    writeFileSync(join(file, '../other.json'), '{}');
+    await change(
+      edited(({ contract }) => (contract.info.title = 'Third')),
+      /^Third: /m,
+    );
+  },
+);
 
-t.test('a sandbox that is closed while it reads a change serves nothing afterwards', async (t) => {
+t.test('a sandbox that is closed while it reads a changed contract serves nothing afterwards', async (t) => {
   const contract = edited(() => {});
   const file = write(t, contract);
   const { origin, lines, close } = await open(t, file);
@@ -134,7 +144,7 @@ t.test('a sandbox that is closed while it reads a change serves nothing afterwar
 });
 
 t.test(
-  'an example that does not fit is replaced by one from the schema; an operation without any answers 501',
+  'the sandbox replaces an invalid example by one made from the schema; an operation without any answers 501',
   async (t) => {
     const text = { type: 'string' };
     const replies: Record<string, [reply: Json, status: number, body?: string]> = {
@@ -167,51 +177,59 @@ t.test(
   },
 );
 
-t.test('if no request of a contract would work, the sandbox serves it without printing a curl', async (t) => {
-  const impossible = {
-    description: 'x',
-    content: { 'application/json': { schema: { type: 'string', pattern: '^[é]{3}-q$' } } },
-  };
-  const contract = {
-    ...{ openapi: '3.1.0', info: { title: 'Odd', version: '1' } },
-    paths: {
-      '/odd': {
-        put: { operationId: 'putOdd', requestBody: { content: impossible.content }, responses: { 200: impossible } },
-        get: { operationId: 'getOdd', responses: { 200: impossible } },
+t.test(
+  'if the sandbox finds no request that would work, it serves the contract without printing a curl command',
+  async (t) => {
+    const impossible = {
+      description: 'x',
+      content: { 'application/json': { schema: { type: 'string', pattern: '^[é]{3}-q$' } } },
+    };
+    const contract = {
+      ...{ openapi: '3.1.0', info: { title: 'Odd', version: '1' } },
+      paths: {
+        '/odd': {
+          put: { operationId: 'putOdd', requestBody: { content: impossible.content }, responses: { 200: impossible } },
+          get: { operationId: 'getOdd', responses: { 200: impossible } },
+        },
       },
-    },
-  };
-  const { said } = await open(t, write(t, JSON.stringify(contract)));
-  t.match(said(), /^Odd: 2 operations, each answered/m);
-  t.notMatch(said(), 'Try it');
-  const text = { description: 'x', content: { 'text/plain': { example: 'a' } } };
-  const several = { get: { operationId: 'getText', responses: { default: text, 302: { description: 'y' } } } };
-  const { origin } = await open(t, write(t, JSON.stringify({ ...contract, paths: { '/text': several } }), 'b.json'));
-  t.equal((await fetch(`${origin}/text`, { redirect: 'manual' })).status, 302);
-  several.get.responses = { default: text } as Json;
-  const alone = await open(t, write(t, JSON.stringify({ ...contract, paths: { '/text': several } }), 'c.json'));
-  t.equal(await statusOf(`${alone.origin}/text`), 200);
-  t.match(alone.said(), /^Odd: 1 operation, each answered/m);
-});
+    };
+    const { said } = await open(t, write(t, JSON.stringify(contract)));
+    t.match(said(), /^Odd: 2 operations, each answered/m);
+    t.notMatch(said(), 'Try it');
+    const text = { description: 'x', content: { 'text/plain': { example: 'a' } } };
+    const several = { get: { operationId: 'getText', responses: { default: text, 302: { description: 'y' } } } };
+    const { origin } = await open(t, write(t, JSON.stringify({ ...contract, paths: { '/text': several } }), 'b.json'));
+    t.equal((await fetch(`${origin}/text`, { redirect: 'manual' })).status, 302);
+    several.get.responses = { default: text } as Json;
+    const alone = await open(t, write(t, JSON.stringify({ ...contract, paths: { '/text': several } }), 'c.json'));
+    t.equal(await statusOf(`${alone.origin}/text`), 200);
+    t.match(alone.said(), /^Odd: 1 operation, each answered/m);
+  },
+);
 
-t.test('the sandbox lists what it cannot serve, one line each, and runs nothing', async (t) => {
-  const wrong = Object.fromEntries(
-    Array.from({ length: 25 }, (_, index) => [
-      `/${index}`,
-      { get: { operationId: `get${index}`, responses: { 200: { description: 'x' } }, security: [{ no: [] }] } },
-    ]),
-  );
-  const base = { openapi: '3.1.0', info: { title: 'x', version: '1' } };
-  const file = write(t, JSON.stringify({ ...base, paths: wrong }));
-  await t.rejects(open(t, file), { message: /^\S+contract\.json cannot be served:\n( {2}.*\n){20} {2}…$/ });
-  await t.rejects(open(t, 'nowhere.yaml'), { message: 'nowhere.yaml cannot be read: there is no such file' });
-  t.throws(() => toSandboxOptions({ port: '3000x' }), { message: '--port 3000x: a port is a number from 0 to 65535.' });
-  t.throws(() => toSandboxOptions({ port: '70000' }), { message: /^--port 70000: / });
-  t.strictSame(toSandboxOptions({ keys: true }), { port: undefined, hasKeys: true });
-  t.strictSame(toSandboxOptions({ port: '81' }), { port: 81, hasKeys: false });
-});
+t.test(
+  'the sandbox lists the parts of a contract that it cannot serve, one line each, and does not start',
+  async (t) => {
+    const wrong = Object.fromEntries(
+      Array.from({ length: 25 }, (_, index) => [
+        `/${index}`,
+        { get: { operationId: `get${index}`, responses: { 200: { description: 'x' } }, security: [{ no: [] }] } },
+      ]),
+    );
+    const base = { openapi: '3.1.0', info: { title: 'x', version: '1' } };
+    const file = write(t, JSON.stringify({ ...base, paths: wrong }));
+    await t.rejects(open(t, file), { message: /^\S+contract\.json cannot be served:\n( {2}.*\n){20} {2}…$/ });
+    await t.rejects(open(t, 'nowhere.yaml'), { message: 'nowhere.yaml cannot be read: there is no such file' });
+    t.throws(() => toSandboxOptions({ port: '3000x' }), {
+      message: '--port 3000x: a port is a number from 0 to 65535.',
+    });
+    t.throws(() => toSandboxOptions({ port: '70000' }), { message: /^--port 70000: / });
+    t.strictSame(toSandboxOptions({ keys: true }), { port: undefined, hasKeys: true });
+    t.strictSame(toSandboxOptions({ port: '81' }), { port: 81, hasKeys: false });
+  },
+);
 
-t.test('a taken port is reported; without --port the sandbox chooses another port', async (t) => {
+t.test('the sandbox reports a port that is in use, and chooses a free port without --port', async (t) => {
   const first = await open(t, PETSTORE, { port: undefined });
   const second = await open(t, PETSTORE, { port: undefined });
   t.not(first.origin, second.origin);
@@ -220,30 +238,27 @@ t.test('a taken port is reported; without --port the sandbox chooses another por
   });
 });
 
-t.test(
-  'a contract at a URL must be one document, and a reference to another file is an error that says so',
-  async (t) => {
-    const folder = t.testdir();
-    copyFileSync(PETSTORE, join(folder, 'petstore.yaml'));
-    const pages: Record<string, string> = {
-      '/one.json': edited(() => {}),
-      '/many.json': edited(({ components }) => (components.schemas.Pet = { $ref: 'pet.json' })),
-      '/wrong.json': '[',
-    };
-    const server = createServer((request, response) => response.end(pages[request.url ?? '']));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { origin } = await open(t, `${url}/one.json`);
-    t.equal(await statusOf(`${origin}/v1/pets`), 200);
-    await t.rejects(open(t, `${url}/many.json`), {
-      message: `${url}/many.json refers to other files: download all of them, and name the first one.`,
-    });
-    await t.rejects(open(t, `${url}/wrong.json`), { message: /wrong\.json cannot be served:\n {2}/ });
-  },
-);
+t.test('a contract at a URL must be one file; the sandbox says so if it refers to another', async (t) => {
+  const folder = t.testdir();
+  copyFileSync(PETSTORE, join(folder, 'petstore.yaml'));
+  const pages: Record<string, string> = {
+    '/one.json': edited(() => {}),
+    '/many.json': edited(({ components }) => (components.schemas.Pet = { $ref: 'pet.json' })),
+    '/wrong.json': '[',
+  };
+  const server = createServer((request, response) => response.end(pages[request.url ?? '']));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { origin } = await open(t, `${url}/one.json`);
+  t.equal(await statusOf(`${origin}/v1/pets`), 200);
+  await t.rejects(open(t, `${url}/many.json`), {
+    message: `${url}/many.json refers to other files: download all of them, and name the first one.`,
+  });
+  await t.rejects(open(t, `${url}/wrong.json`), { message: /wrong\.json cannot be served:\n {2}/ });
+});
 
-t.test('the sandbox stores records in memory, and keeps none of the samples that it tried', async (t) => {
+t.test('the sandbox stores records in memory, without the samples that it used for checks', async (t) => {
   const { origin, said } = await open(t, write(t, JSON.stringify(books())));
   t.match(said(), /^Books: 6 operations, all stored in memory\.$/m);
   t.match(await sendJson(`${origin}/books`), { status: 200, body: { items: [], total: 0 } });
@@ -258,7 +273,7 @@ t.test('the sandbox stores records in memory, and keeps none of the samples that
 });
 
 t.test(
-  'an operation whose reply breaks the contract answers with its example; the other operations store',
+  'an operation whose reply would break the contract answers with its example; the others store records',
   async (t) => {
     const contract = books(({ paths }) => {
       // Nobody can know whether the stored records are in a list that must contain another one.
@@ -279,7 +294,7 @@ t.test(
   },
 );
 
-t.test('a signal before the sandbox listens ends it and leaves nothing behind', async (t) => {
+t.test('a signal before the sandbox listens ends it, and no files stay behind', async (t) => {
   const folder = t.testdir({ 'one.json': edited(() => {}), temporary: {} });
   const hook =
     "const { mkdtempSync } = fs; fs.mkdtempSync = (...args) => { process.kill(process.pid, 'SIGTERM'); return mkdtempSync(...args); }; syncBuiltinESMExports();";
@@ -299,7 +314,7 @@ t.test('a signal before the sandbox listens ends it and leaves nothing behind', 
   t.strictSame([status, stdout, readdirSync(join(folder, 'temporary'))], [1, '', []]);
 });
 
-t.test('a value that the body allows and the record cannot have is a 400, and is not stored', async (t) => {
+t.test('the sandbox answers 400 to a value that the body allows and the record does not', async (t) => {
   const contract = books(({ body }) => {
     Object.assign(body.properties, { title: { type: ['string', 'null'] }, state: text });
     body.properties.note = { type: ['string', 'null'] };
@@ -314,7 +329,7 @@ t.test('a value that the body allows and the record cannot have is a 400, and is
   t.equal((await sendJson(`${origin}/books/${body.id}`, 'PATCH', { title: null })).status, 400);
 });
 
-t.test('a resource that cannot be stored answers with its examples; the other resources are stored', async (t) => {
+t.test('the sandbox answers with examples for a resource that it cannot store; the others are stored', async (t) => {
   const { paths, components, ...others } = books();
   const wrong = books(({ paths, book, body }) => {
     book.properties.title = body.properties.title = { type: 'number' };

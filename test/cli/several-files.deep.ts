@@ -35,42 +35,39 @@ function run(folder: string, ...args: string[]) {
   return spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env });
 }
 
-t.test(
-  'a contract in several files is generated, built and served as one; a change of any file is noticed',
-  async (t) => {
-    const folder = splitProject(t, 'Pet', 'NewPet');
-    t.match(generate(folder), { status: 0, stderr: '' });
-    t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *NewPet: \{$/m);
-    const build = () => run(folder, `${CLI}build.js`);
-    // Only lines of progress.
-    t.match(build(), { status: 0, stderr: /^(.* …( \d+ s)?\n)*$/ });
+t.test('a contract in several files is generated, built and served, and a change of any file is noticed', async (t) => {
+  const folder = splitProject(t, 'Pet', 'NewPet');
+  t.match(generate(folder), { status: 0, stderr: '' });
+  t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *NewPet: \{$/m);
+  const build = () => run(folder, `${CLI}build.js`);
+  // Only lines of progress.
+  t.match(build(), { status: 0, stderr: /^(.* …( \d+ s)?\n)*$/ });
 
-    const env = { API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
-    const program = startProgram(t, 'dist/src/main.js', { root: folder, env });
-    const [, origin] = await program.written('stdout', /"origin":"([^"]+)"/);
-    const send = (path: string, init = {}) =>
-      fetch(origin + path, {
-        ...init,
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      });
-    const created = await send('/v1/pets', { method: 'POST', body: '{"name":"Rex","categoryId":7}' });
-    t.equal(created.status, 201);
-    t.equal((await send('/v1/pets', { method: 'POST', body: '{"name":"Rex"}' })).status, 400);
-    const served = parse(await (await send('/openapi.yaml')).text());
-    t.strictSame(served, await (await send('/openapi.json')).json());
-    t.strictSame(served, { ...parse(WHOLE) });
-    program.child.kill('SIGTERM');
-    await program.exit;
+  const env = { API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+  const program = startProgram(t, 'dist/src/main.js', { root: folder, env });
+  const [, origin] = await program.written('stdout', /"origin":"([^"]+)"/);
+  const send = (path: string, init = {}) =>
+    fetch(origin + path, {
+      ...init,
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    });
+  const created = await send('/v1/pets', { method: 'POST', body: '{"name":"Rex","categoryId":7}' });
+  t.equal(created.status, 201);
+  t.equal((await send('/v1/pets', { method: 'POST', body: '{"name":"Rex"}' })).status, 400);
+  const served = parse(await (await send('/openapi.yaml')).text());
+  t.strictSame(served, await (await send('/openapi.json')).json());
+  t.strictSame(served, { ...parse(WHOLE) });
+  program.child.kill('SIGTERM');
+  await program.exit;
 
-    const file = join(folder, 'openapi/schemas/NewPet.yaml');
-    const text = readFileSync(file, 'utf8');
-    writeFileSync(file, text.replace('An animal to add', 'Another animal to add'));
-    t.match(build(), { status: 1, stderr: /src\/generated\/contract\.ts is stale/ });
-    t.end();
-  },
-);
+  const file = join(folder, 'openapi/schemas/NewPet.yaml');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('An animal to add', 'Another animal to add'));
+  t.match(build(), { status: 1, stderr: /src\/generated\/contract\.ts is stale/ });
+  t.end();
+});
 
-t.test('generate, lint and diff report a mistake with its file and line', async (t) => {
+t.test('generate, lint and diff report a mistake in a contract of several files with its file and line', async (t) => {
   const folder = splitProject(t, 'Pet', 'NewPet');
   const file = join(folder, 'openapi/schemas/NewPet.yaml');
   const tool = (name: string) => run(folder, `--import=${CLI}typescript/register.js`, `${CLI}main.ts`, name);

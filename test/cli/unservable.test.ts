@@ -7,7 +7,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { load } from '../added-operations.ts';
 import { edited } from '../edited-contract.ts';
 
-t.test("the contract's problems are reported; any other error stops the command", (t) => {
+t.test('a problem of the contract is reported; any other error ends the command', (t) => {
   const throwing = (error: Error) => () => {
     throw error;
   };
@@ -16,7 +16,7 @@ t.test("the contract's problems are reported; any other error stops the command"
   t.end();
 });
 
-t.test('an error code that no part of a service with collections uses is a problem of the contract', async (t) => {
+t.test('an error code that a service with collections never uses is a problem of the contract', async (t) => {
   const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
   const parts = { toErrorBody, domain, verifyToken: undefined };
   const contract = await load(t, withCode);

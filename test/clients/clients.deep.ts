@@ -111,14 +111,14 @@ type Runs = Record<'once' | 'always', Promise<Ran>>;
 
 function tryRow(t: Test, { outcome, error, requests }: Row, operation: Operation, runs: Runs): void {
   const urls = operation === 'add' ? 1 : 2;
-  t.test(`${operation}, once`, async (t) => {
+  t.test(`a client that does ${operation} while the fault occurs once`, async (t) => {
     const ran = await runs.once;
     if (outcome === 'error' || (outcome === 'either' && ran.error)) return isError(t, ran, error);
     isRight(t, ran);
     const tries = outcome === 'again' ? 2 : 1;
     if (outcome !== 'either') t.equal(ran.requests.length, tries * urls, ran.requests.join());
   });
-  t.test(`${operation}, again and again`, async (t) => {
+  t.test(`a client that does ${operation} while the fault occurs each time`, async (t) => {
     const ran = await runs.always;
     if (outcome === 'done' || (outcome === 'either' && !ran.error)) return isRight(t, ran);
     isError(t, ran, error);
@@ -161,7 +161,7 @@ function tryTimes(t: Test, bench: Bench): void {
   for (const name of drips) {
     const limits = { attempts: 50, timeout: 1000, total: 4000 };
     const ran = run(bench, 'add', [(FAULTS[name] as Row).fault, 'always'], { limits });
-    t.test(`against ${name}, the client gives up when its time is over, even during an attempt`, async (t) => {
+    t.test(`against ${name}, the client gives up when its total time is over, even during an attempt`, async (t) => {
       isError(t, await ran);
       t.ok((await ran).requests.length <= 4);
     });
@@ -169,7 +169,7 @@ function tryTimes(t: Test, bench: Bench): void {
 
   const limits = { attempts: 50, timeout: 4000, total: 9000 };
   const delayed = run(bench, 'add', [refuse(503, { 'retry-after': '5' }), 'always'], { limits });
-  t.test('a client gives up before a Retry-After that would exceed its time', async (t) => {
+  t.test('a client gives up immediately if a Retry-After would exceed its total time', async (t) => {
     isError(t, await delayed, { status: 503, code: 'code_503' });
     t.equal((await delayed).requests.length, 2);
   });
@@ -211,7 +211,7 @@ function tryArguments(t: Test, bench: Bench): void {
     `http://${origin}?x=1`,
   ]) {
     const runs = [run(bench, 'add', [], { url: base }), run(bench, 'list', [], { url: base })];
-    t.test(`the invalid base URL "${base.replace(/\d+/g, 'N')}" is reported`, async (t) => {
+    t.test(`the client reports the invalid base URL "${base.replace(/\d+/g, 'N')}"`, async (t) => {
       for (const ran of runs) t.match((await ran).error?.message, /URL/);
     });
   }
@@ -226,7 +226,7 @@ function tryArguments(t: Test, bench: Bench): void {
   ];
   for (const [name, more] of wrong) {
     const ran = run(bench, 'add', [], more);
-    t.test(`${name}: the client reports it, and makes no request`, async (t) => {
+    t.test(`the client reports ${name}, and makes no request`, async (t) => {
       const { error, requests } = await ran;
       t.match(error?.message, /URL|key|once/i);
       t.notMatch(JSON.stringify(error), secret);
@@ -235,14 +235,14 @@ function tryArguments(t: Test, bench: Bench): void {
   }
 
   const empty = run(bench, 'add', [], { once: '' });
-  t.test('the client or the service reports an empty Idempotency-Key, and no animal is added', async (t) => {
+  t.test('an empty Idempotency-Key is an error of the client or the server, and no animal is added', async (t) => {
     const { pets, error } = await empty;
     t.match(error?.message, /once|idempotency-key/i);
     t.strictSame(pets, []);
   });
 
   const unknown = run(bench, 'add', [], { key: 'an-unknown-key-0123456789' });
-  t.test('for an unknown key, the client reports the error of the service', async (t) => {
+  t.test('the client reports the 401 of the server for an unknown key', async (t) => {
     isError(t, await unknown, { status: 401, code: 'unauthorized' });
     t.equal((await unknown).requests.length, 1);
   });
@@ -251,7 +251,7 @@ function tryArguments(t: Test, bench: Bench): void {
 async function tryServers(t: Test, bench: Bench): Promise<void> {
   for (const base of ['http://no-such-host.invalid', 'http://127.0.0.1:1']) {
     const ran = run(bench, 'add', [], { url: base });
-    t.test(`if nobody listens at ${base}, the client reports that and the cause`, async (t) => {
+    t.test(`if nobody listens at ${base}, the client reports no_answer and the cause`, async (t) => {
       isError(t, await ran, { status: 0, code: 'no_answer' });
     });
   }
@@ -266,7 +266,7 @@ async function tryServers(t: Test, bench: Bench): Promise<void> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const ran = await run(bench, 'add', [], { url: `https://127.0.0.1:${port}` });
-  t.test('a client does not retry after an unknown certificate', async (t) => {
+  t.test("the client does not retry if it does not trust the server's certificate", async (t) => {
     isError(t, ran, { status: 0, code: 'no_answer' });
     t.equal(connections, 1);
   });
@@ -298,41 +298,50 @@ petstore.list('lost');
 petstore.add({ name: 'Rex', categoryId: 7n }, '').then((pet) => pet.colour);
 `;
 
-t.test('a client made with openapi-typescript is fully typed, and reads to the last page and digit', async (t) => {
-  const { port } = await startService(t);
-  const origin = `http://127.0.0.1:${port}`;
-  const folder = t.testdir({ 'package.json': '{ "type": "module" }', 'wrong.ts': WRONG });
-  writeFileSync(join(folder, 'petstore.ts'), astToString(await openapiTS(new URL(`${origin}/openapi.json`))));
-  copyFileSync(new URL('typescript/petstore-client.ts', CLIENTS), join(folder, 'petstore-client.ts'));
-  t.strictSame(compile(join(folder, 'wrong.ts')), []);
+t.test(
+  'the client built with openapi-typescript is fully typed, and reads a list to the last page and digit',
+  async (t) => {
+    const { port } = await startService(t);
+    const origin = `http://127.0.0.1:${port}`;
+    const folder = t.testdir({ 'package.json': '{ "type": "module" }', 'wrong.ts': WRONG });
+    writeFileSync(join(folder, 'petstore.ts'), astToString(await openapiTS(new URL(`${origin}/openapi.json`))));
+    copyFileSync(new URL('typescript/petstore-client.ts', CLIENTS), join(folder, 'petstore-client.ts'));
+    t.strictSame(compile(join(folder, 'wrong.ts')), []);
 
-  const { buildPetstore } = await import(pathToFileURL(join(folder, 'petstore-client.js')).href);
-  const petstore = buildPetstore(origin, KEY);
-  const categories = [LARGEST, -LARGEST - 1n, 2n ** 53n + 1n, 0n, ...Array.from({ length: 100 }, (_, n) => BigInt(n))];
-  const added = [];
-  for (const categoryId of categories) {
-    added.push(await petstore.add({ name: 'Rex', categoryId, status: 'sold' }, randomUUID()));
-  }
-  t.strictSame(added[0], { id: 1n, name: 'Rex', categoryId: LARGEST, status: 'sold' });
-  await petstore.add({ name: 'Mia', categoryId: 7n, status: 'pending' }, randomUUID());
-  const listed = [];
-  for await (const pet of petstore.list('sold')) listed.push(pet);
-  t.strictSame(listed, added);
-  await t.rejects(petstore.add({ name: '', categoryId: 7n }, randomUUID()), {
-    message: /^400 invalid_request: body.name must have at least 1 characters \(request .+\)$/,
-    status: 400,
-    code: 'invalid_request',
-  });
-});
+    const { buildPetstore } = await import(pathToFileURL(join(folder, 'petstore-client.js')).href);
+    const petstore = buildPetstore(origin, KEY);
+    const categories = [
+      LARGEST,
+      -LARGEST - 1n,
+      2n ** 53n + 1n,
+      0n,
+      ...Array.from({ length: 100 }, (_, n) => BigInt(n)),
+    ];
+    const added = [];
+    for (const categoryId of categories) {
+      added.push(await petstore.add({ name: 'Rex', categoryId, status: 'sold' }, randomUUID()));
+    }
+    t.strictSame(added[0], { id: 1n, name: 'Rex', categoryId: LARGEST, status: 'sold' });
+    await petstore.add({ name: 'Mia', categoryId: 7n, status: 'pending' }, randomUUID());
+    const listed = [];
+    for await (const pet of petstore.list('sold')) listed.push(pet);
+    t.strictSame(listed, added);
+    await t.rejects(petstore.add({ name: '', categoryId: 7n }, randomUUID()), {
+      message: /^400 invalid_request: body.name must have at least 1 characters \(request .+\)$/,
+      status: 400,
+      code: 'invalid_request',
+    });
+  },
+);
 
-t.test('each client is one file of less than 150 lines', async (t) => {
+t.test('each client to copy is one file of less than 150 lines', async (t) => {
   for (const [name, { client }] of Object.entries(LANGUAGES)) {
     const text = readFileSync(new URL(`${name}/${client}`, CLIENTS), 'utf8');
     t.ok(text.split('\n').length - 1 < 150, name);
   }
 });
 
-t.test('oazapfts makes a client without a warning', async (t) => {
+t.test('oazapfts generates a client from the contract without a warning', async (t) => {
   const { port } = await startService(t);
   const origin = `http://127.0.0.1:${port}`;
   const folder = t.testdir({ 'package.json': '{ "type": "module" }' });
@@ -363,7 +372,7 @@ const programs = await buildPrograms(t, (await readOurs()).json);
 // They wait most of the time. They come last: a compiler, as above, takes the time of the server and the proxy, which are in this process.
 t.jobs = programs.size;
 
-t.test('a script in TypeScript runs until it gets an answer or an error', async (t) => {
+t.test('a Node.js script that awaits the TypeScript client runs until it gets an answer or an error', async (t) => {
   const folder = programs.get('typescript')?.folder as string;
   writeFileSync(join(folder, 'silent.js'), SILENT);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'silent.js')]);
@@ -371,7 +380,7 @@ t.test('a script in TypeScript runs until it gets an answer or an error', async 
 });
 
 for (const [name, program] of programs) {
-  t.test(`in ${name}`, { buffered: true }, async (t) => {
+  t.test(`the client in ${name} survives a faulty network and wrong arguments`, { buffered: true }, async (t) => {
     const service = await startService(t);
     for (const text of PENDING) {
       const [, category, name, status] = text.split(' ');
@@ -386,7 +395,7 @@ for (const [name, program] of programs) {
     tryTimes(t, bench);
     tryArguments(t, bench);
     await tryServers(t, bench);
-    t.test('each animal that arrived was added once, and no key was sent to another host', async (t) => {
+    t.test('each animal that reached the server was added once, and no key was sent to another host', async (t) => {
       const stored = await readStored(service);
       t.ok(stored.size > 200);
       for (const [name, count] of stored) t.equal(count, 1, name);
@@ -394,7 +403,7 @@ for (const [name, program] of programs) {
     });
   });
 
-  t.test(`the example in ${name}`, { buffered: true }, async (t) => {
+  t.test(`the README example of the client in ${name} works`, { buffered: true }, async (t) => {
     const { port } = await startService(t);
     const once = randomUUID();
     for (let count = 0; count < 2; count++) {

@@ -222,7 +222,7 @@ const SERVED: Record<string, Json> = {
   '`default`': query({ schema: { ...string, default: 'a' } }),
 };
 
-t.test('a contract with every feature that the page lists as served starts', async (t) => {
+t.test('a service starts with every feature that features.md marks as supported', async (t) => {
   const rows = [...PAGE.matchAll(/^\| (.*) \| yes \|.*\|$/gm)].map(([, feature]) => feature as string);
   for (const row of rows) {
     t.equal(Object.keys(SERVED).filter((words) => `${row} |`.startsWith(words)).length, 1, row);
@@ -244,7 +244,7 @@ t.test('a contract with every feature that the page lists as served starts', asy
 });
 
 for (const [feature, line] of REFUSED) {
-  t.test(`${feature}: an error names the line`, async (t) => {
+  t.test(`a contract with an unsupported feature fails with the error in features.md: ${feature}`, async (t) => {
     const [start] = Object.keys(CONTRACTS).filter((words) => `${feature} |`.startsWith(words));
     const problems = await problemsOf(t, CONTRACTS[start as string] as string);
     t.equal(problems.length, 1, problems.join('\n'));

@@ -34,7 +34,7 @@ components:
     digest: {}
 `;
 
-t.test('a problem is reported with its line and column', async (t) => {
+t.test('a problem of a contract is reported with its line and column', async (t) => {
   const locate = (words: string, pointer?: string) => toLocated(t, [{ words, pointer }], YAML, 'openapi/petstore.yaml');
   for (const [place, problem, pointer] of [
     ['7:5', 'operation createPet: TRACE is not served', '/paths/~1pets/post'],
@@ -139,7 +139,7 @@ components:
 
 const TEAM = '/paths/~1teams~1{team_id}';
 
-t.test('a problem is located through references, aliases and the parts of a schema', async (t) => {
+t.test('a problem is located through references, YAML aliases and the parts of a schema', async (t) => {
   for (const [place, problem, pointer] of [
     [
       '39:5',
@@ -224,7 +224,7 @@ components:
       allOf: [{ $ref: "#/components/schemas/A" }]
 `;
 
-t.test('locating a problem ends if references lead back to themselves', async (t) => {
+t.test('a problem is located even if references form a cycle', async (t) => {
   t.match(
     await toLocated(
       t,
@@ -235,7 +235,7 @@ t.test('locating a problem ends if references lead back to themselves', async (t
   );
 });
 
-t.test('a path or a name may contain a colon', async (t) => {
+t.test('a problem is located even if a path or a name contains a colon', async (t) => {
   for (const [place, problem, pointer] of [
     ['4:5', '#/paths/~1v1~1a:list/get: x-max-bytes means nothing here', '/paths/~1v1~1a:list/get/x-max-bytes'],
     ['5:7', '/paths/~1v1~1a:list/get/operationId must be string', '/paths/~1v1~1a:list/get/operationId'],
@@ -245,7 +245,7 @@ t.test('a path or a name may contain a colon', async (t) => {
   }
 });
 
-t.test('a mistake that several operations share is reported once', async (t) => {
+t.test('a mistake that several operations share is reported once, with its position', async (t) => {
   const pattern = 'pattern \\A: \\A means nothing in JavaScript: write ^';
   const problems = [
     { words: `operation putTeam: request.body.name: ${pattern}`, pointer: `${TEAM}/put/requestBody/name/pattern` },
@@ -268,7 +268,7 @@ t.test('a mistake that several operations share is reported once', async (t) => 
   ]);
 });
 
-t.test('a start that fails because of the contract prints the positions in its file', async (t) => {
+t.test("a start that fails because of its contract prints the positions in the contract's file", async (t) => {
   const folder = t.testdir({ 'a.yaml': SHARED });
   const file = pathToFileURL(`${folder}/a.yaml`);
   const name = relative(process.cwd(), `${folder}/a.yaml`);
@@ -307,7 +307,7 @@ components:
         list: ${field}
 `;
 
-t.test('each problem of a contract is located at the wrong keyword', async (t) => {
+t.test('each problem is located at the wrong keyword of the contract', async (t) => {
   for (const [style, field, type, problems] of [
     [
       'style: matrix, ',

@@ -33,7 +33,7 @@ async function untilCreated(tally: () => Tally): Promise<void> {
   while ((tally().created ?? 0) < CLIENTS) await wait(100);
 }
 
-t.test('the service survives a disk that stalls under load', async (t) => {
+t.test('the server survives a disk that stalls under load', async (t) => {
   const disk = prepareFaultyDisk(t);
   const server = await startOn(t, disk);
   const agent = new Agent({ keepAlive: true });
@@ -91,7 +91,7 @@ t.test('the service survives a disk that stalls under load', async (t) => {
 });
 
 t.test(
-  'the service survives a disk that fails a write, and stalls while SQLite moves its log into the file',
+  "the server survives a disk that fails a write and later stalls during a checkpoint of SQLite's log",
   async (t) => {
     const disk = prepareFaultyDisk(t);
     const server = await startOn(t, disk, { STOP_TIMEOUT: '1000' });

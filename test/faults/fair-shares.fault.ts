@@ -27,36 +27,39 @@ async function flood(generators: Generator[], key: string, ports: number[], seco
 const isFair = (passed: number, over = 0) =>
   passed >= 0.9 * LIMIT * SECONDS && passed <= (1 + over) * LIMIT * (SECONDS + 1);
 
-t.test('a caller at 100 times its limit gets only its limit; figures show how much it slows a neighbour', async (t) => {
-  const DATABASE_URL = `sqlite:${t.testdir()}/pets.db`;
-  const key = makeKey('petstore');
-  const store = openUrl(DATABASE_URL);
-  await store.createKey(toStoredKey(key, 'flood', undefined, undefined, `${LIMIT}/s`));
-  await store.close();
-  const { port } = await startOnCore(t, { DATABASE_URL });
-  // The flood gives way to the neighbour, whose times would else be those of waiting for the core that both have.
-  const [ofNeighbour, ofFlood] = [startGenerator(t), startGenerator(t, 19)];
-  const neighbour = (seconds: number) =>
-    ofNeighbour({ port, request: requestOf(KEY), rate: 500, seconds, connections: 16 });
-  await neighbour(3);
-  const passed = await flood([ofFlood], key, [port], SECONDS);
-  t.ok(isFair(passed), `${passed}`);
+t.test(
+  'a client at 100 times its rate limit gets only its limit; the figures show how much it slows another client',
+  async (t) => {
+    const DATABASE_URL = `sqlite:${t.testdir()}/pets.db`;
+    const key = makeKey('petstore');
+    const store = openUrl(DATABASE_URL);
+    await store.createKey(toStoredKey(key, 'flood', undefined, undefined, `${LIMIT}/s`));
+    await store.close();
+    const { port } = await startOnCore(t, { DATABASE_URL });
+    // The flood gives way to the neighbour, whose times would else be those of waiting for the core that both have.
+    const [ofNeighbour, ofFlood] = [startGenerator(t), startGenerator(t, 19)];
+    const neighbour = (seconds: number) =>
+      ofNeighbour({ port, request: requestOf(KEY), rate: 500, seconds, connections: 16 });
+    await neighbour(3);
+    const passed = await flood([ofFlood], key, [port], SECONDS);
+    t.ok(isFair(passed), `${passed}`);
 
-  // In turn, and short: a machine that others use, too, is quiet for some seconds at best.
-  const [alone, beside]: [number[], number[]] = [[], []];
-  for (let round = 0; round < 8; round++) {
-    alone.push((await neighbour(2)).p99);
-    const flooding = flood([ofFlood], key, [port], 3);
-    await wait(500);
-    beside.push((await neighbour(2)).p99);
-    await flooding;
-  }
-  const words = (times: number[]) => toQuartiles(times).map((time) => time.toFixed(1));
-  addFigures(
-    'flood beside a neighbour',
-    `${passed} of ${FLOOD * SECONDS} passed in ${SECONDS} s at ${LIMIT}/s; the neighbour's p99, quartiles of 8 windows of 2 s: ${words(alone).join(', ')} ms alone, ${words(beside).join(', ')} ms beside it`,
-  );
-});
+    // In turn, and short: a machine that others use, too, is quiet for some seconds at best.
+    const [alone, beside]: [number[], number[]] = [[], []];
+    for (let round = 0; round < 8; round++) {
+      alone.push((await neighbour(2)).p99);
+      const flooding = flood([ofFlood], key, [port], 3);
+      await wait(500);
+      beside.push((await neighbour(2)).p99);
+      await flooding;
+    }
+    const words = (times: number[]) => toQuartiles(times).map((time) => time.toFixed(1));
+    addFigures(
+      'flood beside a neighbour',
+      `${passed} of ${FLOOD * SECONDS} passed in ${SECONDS} s at ${LIMIT}/s; the neighbour's p99, quartiles of 8 windows of 2 s: ${words(alone).join(', ')} ms alone, ${words(beside).join(', ')} ms beside it`,
+    );
+  },
+);
 
 /** Returns the lower quartile, the median, and the upper quartile. */
 function toQuartiles(values: number[]): number[] {
@@ -64,7 +67,7 @@ function toQuartiles(values: number[]): number[] {
   return [0.25, 0.5, 0.75].map((part) => sorted[Math.floor((sorted.length - 1) * part)] as number);
 }
 
-t.test('several servers on one PostgreSQL share one limit', async (t) => {
+t.test('several servers on one PostgreSQL share one rate limit', async (t) => {
   const generators = [startGenerator(t), startGenerator(t)];
   const postgres = await startPostgres(t);
   const env = { DATABASE_URL: postgres.newUrl(), KEY_RATE: `${LIMIT}/s` };

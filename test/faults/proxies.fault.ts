@@ -105,7 +105,7 @@ const lives = ({ child }: Program) => child.exitCode === null && child.signalCod
 
 for (const kind of PROXIES) {
   for (const [name, settings] of Object.entries(SETTINGS)) {
-    t.test(`disconnecting clients of ${kind} do no harm: ${name}`, async (t) => {
+    t.test(`clients of ${kind} that disconnect do not harm the server: ${name}`, async (t) => {
       const target = await findFreePort();
       const folder = t.testdir();
       const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };
@@ -188,49 +188,52 @@ async function startTwo(t: Test, folder: string) {
 }
 
 for (const name of PROXIES) {
-  t.test(`below a path that ${name} strips, every URL of the server works, even during a restart`, async (t) => {
-    const folder = t.testdir();
-    const { ports, restart } = await startTwo(t, folder);
-    const port = await startProxy(t, name, folder, ports, '/petstore');
-    const origin = `http://127.0.0.1:${port}`;
-    const front = await send(port, '/petstore/', { headers: { accept: 'text/html' } });
-    t.equal(new URL(front.headers.location as string, `${origin}/petstore/`).pathname, '/petstore/docs');
-    const page = await send(port, '/petstore/docs');
-    const files = [...page.text.matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, url]) => url as string);
-    t.ok(files.length > 5);
-    for (const file of files)
-      t.equal((await send(port, new URL(file, `${origin}/petstore/docs`).pathname)).status, 200, file);
-    const { servers } = JSON.parse((await send(port, '/petstore/openapi.json')).text);
-    t.equal(servers[0].url, '/petstore/v1');
+  t.test(
+    `behind ${name}, which strips a path prefix, every URL of the server works, even during a restart`,
+    async (t) => {
+      const folder = t.testdir();
+      const { ports, restart } = await startTwo(t, folder);
+      const port = await startProxy(t, name, folder, ports, '/petstore');
+      const origin = `http://127.0.0.1:${port}`;
+      const front = await send(port, '/petstore/', { headers: { accept: 'text/html' } });
+      t.equal(new URL(front.headers.location as string, `${origin}/petstore/`).pathname, '/petstore/docs');
+      const page = await send(port, '/petstore/docs');
+      const files = [...page.text.matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, url]) => url as string);
+      t.ok(files.length > 5);
+      for (const file of files)
+        t.equal((await send(port, new URL(file, `${origin}/petstore/docs`).pathname)).status, 200, file);
+      const { servers } = JSON.parse((await send(port, '/petstore/openapi.json')).text);
+      t.equal(servers[0].url, '/petstore/v1');
 
-    let isOver = false;
-    let answered = 0;
-    const failed: string[] = [];
-    const clients = Array.from({ length: 8 }, async (_, client) => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      const ask = async (...[url, options]: [string, object?]) => {
-        const { status, headers } = await send(port, url, options, agent);
-        answered++;
-        if (status > 201) failed.push(`${status} ${url}`);
-        return headers;
-      };
-      for (let count = 0; !isOver; count++) {
-        const body = { name: 'Rex', categoryId: 7 };
-        const once = { 'idempotency-key': `${client}-${count}` };
-        const { location = '/' } = await ask('/petstore/v1/pets', { method: 'POST', body, headers: once });
-        await ask(location);
-        const { link = '' } = await ask('/petstore/v1/pets?limit=1');
-        const next = /<(.*)>; rel="next"/.exec(link)?.[1];
-        if (next) await ask(next);
-      }
-      agent.destroy();
-    });
-    await wait(500);
-    for (let count = 0; count < RESTARTS; count++) await restart(count % 2);
-    isOver = true;
-    const outcomes = await Promise.allSettled(clients);
-    for (const outcome of outcomes) if (outcome.status === 'rejected') failed.push(String(outcome.reason));
-    addFigures(`${name}, ${RESTARTS} restarts`, `${failed.length} failed of ${answered} requests`);
-    t.strictSame(failed, []);
-  });
+      let isOver = false;
+      let answered = 0;
+      const failed: string[] = [];
+      const clients = Array.from({ length: 8 }, async (_, client) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        const ask = async (...[url, options]: [string, object?]) => {
+          const { status, headers } = await send(port, url, options, agent);
+          answered++;
+          if (status > 201) failed.push(`${status} ${url}`);
+          return headers;
+        };
+        for (let count = 0; !isOver; count++) {
+          const body = { name: 'Rex', categoryId: 7 };
+          const once = { 'idempotency-key': `${client}-${count}` };
+          const { location = '/' } = await ask('/petstore/v1/pets', { method: 'POST', body, headers: once });
+          await ask(location);
+          const { link = '' } = await ask('/petstore/v1/pets?limit=1');
+          const next = /<(.*)>; rel="next"/.exec(link)?.[1];
+          if (next) await ask(next);
+        }
+        agent.destroy();
+      });
+      await wait(500);
+      for (let count = 0; count < RESTARTS; count++) await restart(count % 2);
+      isOver = true;
+      const outcomes = await Promise.allSettled(clients);
+      for (const outcome of outcomes) if (outcome.status === 'rejected') failed.push(String(outcome.reason));
+      addFigures(`${name}, ${RESTARTS} restarts`, `${failed.length} failed of ${answered} requests`);
+      t.strictSame(failed, []);
+    },
+  );
 }

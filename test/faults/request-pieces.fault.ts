@@ -117,7 +117,7 @@ function problemsOf(replies: CheckedReply[]): string[] {
 }
 
 for (const [name, env] of Object.entries(CONFIGURATIONS)) {
-  t.test(`${COUNT} sessions of random request pieces do not change the server: ${name}`, async (t) => {
+  t.test(`${COUNT} sessions of random pieces of requests do not harm the server: ${name}`, async (t) => {
     const server = await startWithLog(t, { env: { REQUEST_TIMEOUT: '500', ...env } });
     const { child, port, key, request, output, exit } = server;
     await request('/livez');

@@ -103,9 +103,9 @@ async function losesNothing(
   t.equal(hung, 0);
 }
 
-t.test(`${ROUNDS} stops under load lose no request`, (t) => losesNothing(t, 'stops'));
+t.test(`${ROUNDS} stops of a server under load lose no request`, (t) => losesNothing(t, 'stops'));
 
-t.test(`${ROUNDS} stops lose no request, although the machine freezes during each`, (t) =>
+t.test(`${ROUNDS} stops of a server lose no request, although the machine freezes during each`, (t) =>
   losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
 );
 
@@ -119,11 +119,11 @@ function standStill(server: Server, lead: number): void {
   block(30);
 }
 
-t.test('SIGTERM ends a starting server at every moment, in order or at once', async (t) => {
+t.test('SIGTERM at any moment ends a server that is starting, gracefully or immediately', async (t) => {
   const ends: Record<string, number> = {};
   let slowest = 0;
   for (let delay = 300; delay < 1800; delay += 50) {
-    await t.test(`after ${delay} ms`, async (t) => {
+    await t.test(`SIGTERM ${delay} ms after the start ends the server`, async (t) => {
       const env = { PORT: '0', DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, API_KEYS: KEY };
       const { child, exit } = startProgram(t, 'src/main.ts', { env });
       await wait(delay);
@@ -139,7 +139,7 @@ t.test('SIGTERM ends a starting server at every moment, in order or at once', as
 });
 
 t.test(
-  `${ROUNDS} failovers to a synchronous standby lose no acknowledged pet, and a retry with its key adds none twice`,
+  `${ROUNDS} failovers to a synchronous standby lose no acknowledged pet, and no retry with a key adds a second one`,
   async (t) => {
     let [acknowledged, unknown, replayed, lost, doubled, hung, slowest] = [0, 0, 0, 0, 0, 0, 0];
     for (let round = 1; round <= ROUNDS; round++) {

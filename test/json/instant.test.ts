@@ -2,7 +2,7 @@ import t from 'tap';
 import { toInstant } from '../../src/contract-first/json/instant.ts';
 import { build, problemsOf } from '../engine/requests/built-check.ts';
 
-t.test('all spellings of a time become one instant in UTC, to the millisecond', (t) => {
+t.test('all spellings of an instant are stored as the same UTC time, to the millisecond', (t) => {
   const instants = {
     '2026-01-01T00:00:00Z': '2026-01-01T00:00:00.000Z',
     '2026-01-01t00:00:00.1z': '2026-01-01T00:00:00.100Z',

@@ -30,7 +30,7 @@ async function judge(mutants: Mutant[], handlers: Handlers): Promise<Row[]> {
   return toRows(CONTRACT, mutants, verdicts);
 }
 
-t.test('each deliberate edit of the contract is noticed by the first check that can notice it', async (t) => {
+t.test('each deliberate edit of the contract is detected by the first check that can detect it', async (t) => {
   const expected: [by: Row['by'], place: string, edit: string][] = [
     ['start', 'paths./pets.get', 'operationId changed'],
     ['tests', 'components.schemas.PetName', 'format added: no-such-format'],
@@ -63,7 +63,7 @@ t.test('each deliberate edit of the contract is noticed by the first check that 
   }
 });
 
-t.test('a filter or a header that is accepted and ignored breaks the contract', async (t) => {
+t.test('a declared filter or header that the server ignores counts as broken', async (t) => {
   const judge = await buildJudge(CONTRACT, ours, () => []);
   for (const [name, place] of [
     ['q', 'query.q'],
@@ -77,7 +77,7 @@ t.test('a filter or a header that is accepted and ignored breaks the contract', 
   }
 });
 
-t.test('a server that breaks its unedited contract cannot judge edits', async (t) => {
+t.test('a server that breaks its unedited contract cannot be used to judge edits', async (t) => {
   const rex = { id: 1, name: 'Rex', categoryId: 7 };
   const listing = (body: unknown): AnyHandler => {
     return async ({ pets }) => {

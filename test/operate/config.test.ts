@@ -24,7 +24,7 @@ function takes(t: Test, name: string, rule: string, right: string[], wrong: stri
     t.strictSame(problemsOf({ [name]: value }), [`  - ${name} must be ${rule}, not "${value}"`]);
 }
 
-t.test('without any variable, every setting has its default', (t) => {
+t.test('without environment variables, every setting has its default', (t) => {
   t.strictSame(loadConfig({}), {
     host: '127.0.0.1',
     socket: undefined,
@@ -59,7 +59,7 @@ t.test('without any variable, every setting has its default', (t) => {
   t.end();
 });
 
-t.test('the configuration reads every variable', (t) => {
+t.test('every setting can be set by its environment variable', (t) => {
   const config = loadConfig({
     HOST: '::',
     PORT: '8080',
@@ -119,13 +119,13 @@ t.test('the configuration reads every variable', (t) => {
   t.end();
 });
 
-t.test('an empty variable counts as a missing one', (t) => {
+t.test('an empty environment variable counts as an unset one', (t) => {
   const names = ['HOST', 'PORT', 'DATABASE_URL', 'API_KEYS', 'LOG_LEVEL', 'NODE_ENV', 'REQUEST_TIMEOUT'];
   t.strictSame(loadConfig(Object.fromEntries(names.map((name) => [name, '']))), loadConfig({}));
   t.end();
 });
 
-t.test('a configuration cannot be changed', (t) => {
+t.test('no code can change the loaded configuration', (t) => {
   const config = loadConfig({ API_KEYS: 'first-key-0123456789' }) as unknown as { port: number; apiKeys: string[] };
   t.throws(() => {
     config.port = 1;
@@ -134,7 +134,7 @@ t.test('a configuration cannot be changed', (t) => {
   t.end();
 });
 
-t.test('all wrong variables are listed at once, each with its allowed values', (t) => {
+t.test('the error lists all wrong environment variables, each with its allowed values', (t) => {
   const env = {
     PORT: '65536',
     DATABASE_URL: 'mysql://ada:secret@db/pets',
@@ -158,7 +158,7 @@ t.test('all wrong variables are listed at once, each with its allowed values', (
   t.end();
 });
 
-t.test('the public URL is an HTTP URL, and only its path counts', (t) => {
+t.test('PUBLIC_URL is an HTTP URL, of which only the path is used', (t) => {
   const paths = { 'https://shop.example': '', 'http://shop.example:8080/': '', 'https://shop.example/a/b-c': '/a/b-c' };
   for (const [PUBLIC_URL, publicPath] of Object.entries(paths))
     t.equal(loadConfig({ PUBLIC_URL }).publicPath, publicPath);
@@ -167,13 +167,13 @@ t.test('the public URL is an HTTP URL, and only its path counts', (t) => {
   t.end();
 });
 
-t.test('an integer is written in digits, within its bounds', (t) => {
+t.test('a setting that is an integer is written in digits, within its bounds', (t) => {
   const wrong = ['-1', '65536', '1.5', '0x50', '1e3', ' 80', '80 ', 'http', '9'.repeat(400)];
   takes(t, 'PORT', 'an integer from 0 to 65535', ['0', '1', '65535'], wrong);
   t.end();
 });
 
-t.test('a database is SQLite, in a file or in memory, or PostgreSQL', (t) => {
+t.test('DATABASE_URL names SQLite, in a file or in memory, or PostgreSQL', (t) => {
   for (const DATABASE_URL of ['sqlite:pets.db', 'sqlite:/srv/pets.db', 'sqlite:///srv/pets.db', 'sqlite::memory:']) {
     t.strictSame(problemsOf({ DATABASE_URL }), []);
   }
@@ -200,7 +200,7 @@ t.test('a database is SQLite, in a file or in memory, or PostgreSQL', (t) => {
   t.end();
 });
 
-t.test('the URL of a PostgreSQL database names its hosts, user, database, schema and encryption', (t) => {
+t.test('DATABASE_URL of PostgreSQL contains its hosts, user, database, schema and encryption', (t) => {
   t.strictSame(loadConfig({ DATABASE_URL: 'postgres://ada@db/pets' }).database, {
     kind: 'postgres',
     hosts: [{ host: 'db', port: 5432 }],
@@ -242,22 +242,25 @@ t.test('the URL of a PostgreSQL database names its hosts, user, database, schema
   t.end();
 });
 
-t.test('a key must be long and sendable as a bearer token; the error gives its position, never the key', (t) => {
-  const API_KEYS =
-    'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';
-  const problems = problemsOf({ API_KEYS });
-  t.strictSame(problems, [
-    '  - API_KEYS: key 2 is shorter than 16 characters',
-    '  - API_KEYS: key 3 is not a bearer token (RFC 6750, section 2.1)',
-    '  - API_KEYS: key 4 is not a bearer token (RFC 6750, section 2.1)',
-    '  - API_KEYS: key 5 is shorter than 16 characters',
-    '  - API_KEYS: key 5 is not a bearer token (RFC 6750, section 2.1)',
-    '  - API_KEYS: key 6 is not a bearer token (RFC 6750, section 2.1)',
-  ]);
-  t.end();
-});
+t.test(
+  'a key in API_KEYS must be long and valid as a bearer token; the error names its position, never the key',
+  (t) => {
+    const API_KEYS =
+      'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';
+    const problems = problemsOf({ API_KEYS });
+    t.strictSame(problems, [
+      '  - API_KEYS: key 2 is shorter than 16 characters',
+      '  - API_KEYS: key 3 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 4 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 5 is shorter than 16 characters',
+      '  - API_KEYS: key 5 is not a bearer token (RFC 6750, section 2.1)',
+      '  - API_KEYS: key 6 is not a bearer token (RFC 6750, section 2.1)',
+    ]);
+    t.end();
+  },
+);
 
-t.test('a rate is a number of requests per second, minute, hour or day, or none', (t) => {
+t.test('KEY_RATE and UNAUTHORIZED_RATE are requests per second, minute, hour or day, or none', (t) => {
   const rule = 'a number of requests per s, m, h or d, such as 100/s, or none';
   const right = ['none', '1/s', '60/m', '5000/h', '999999999/d'];
   const wrong = ['0/s', '1', '1/w', '1/2s', '-1/s', '1.5/s', '1 / s', '01/s', '1000000000/s', 'None'];
@@ -265,7 +268,7 @@ t.test('a rate is a number of requests per second, minute, hour or day, or none'
   t.end();
 });
 
-t.test('a trusted proxy is an address, or a range', (t) => {
+t.test('TRUST_PROXY accepts addresses and ranges', (t) => {
   const ofFour = ['10.1.2.3', '10.0.0.0/8,192.168.0.0/32'];
   const right = [...ofFour, '::1, fd00::/8', '::ffff:10.0.0.1/104', 'FE80::1/128,', 'unix,::1'];
   const ranges = ['10.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', '::/129', '::1 ::2', 'fe80::1%lo', '10.0.0.1, x'];
@@ -274,7 +277,7 @@ t.test('a trusted proxy is an address, or a range', (t) => {
   t.end();
 });
 
-t.test('an origin has the form that browsers send', (t) => {
+t.test('CORS_ORIGINS accepts origins in the form that browsers send', (t) => {
   const right = ['https://shop.example', 'http://localhost:5173, https://xn--bcher-kva.example,', ''];
   const wrong = [
     ...['*', 'null', 'shop.example', 'https://shop.example/', 'https://*.shop.example', 'https://Shop.example'],
@@ -301,20 +304,23 @@ t.test('setting WORKERS is an error that explains how to run several processes',
   t.end();
 });
 
-t.test('an unknown database option is an error with its name, and so is a libpq variable', (t) => {
-  const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
-  t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);
-  const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '', PGREQUIREAUTH: 'x', PGUSER: 'ada' };
-  const rule = 'is not read: say in DATABASE_URL how its connections are encrypted';
-  t.strictSame(problemsOf({ ...env, DATABASE_URL: 'postgres://ada@db/pets' }), [
-    `  - PGSSLMODE ${rule}`,
-    `  - PGREQUIREAUTH ${rule}`,
-  ]);
-  t.strictSame(problemsOf(env), []);
-  t.end();
-});
+t.test(
+  'an unknown option in DATABASE_URL is an error that names it, and so is an environment variable of libpq',
+  (t) => {
+    const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
+    t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);
+    const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '', PGREQUIREAUTH: 'x', PGUSER: 'ada' };
+    const rule = 'is not read: say in DATABASE_URL how its connections are encrypted';
+    t.strictSame(problemsOf({ ...env, DATABASE_URL: 'postgres://ada@db/pets' }), [
+      `  - PGSSLMODE ${rule}`,
+      `  - PGREQUIREAUTH ${rule}`,
+    ]);
+    t.strictSame(problemsOf(env), []);
+    t.end();
+  },
+);
 
-t.test('a misspelt variable causes a warning with both names, and without its value', (t) => {
+t.test('a misspelt environment variable causes a warning with both names, and without its value', (t) => {
   for (const [name, meant] of [
     ['HOSTS', 'HOST'],
     ['API_KEY', 'API_KEYS'],
@@ -347,7 +353,7 @@ t.test('a misspelt variable causes a warning with both names, and without its va
   t.end();
 });
 
-t.test('keys and the database URL may be in files; a file that everybody can read causes a warning', (t) => {
+t.test('keys and the database URL may be read from files, with a warning if everybody can read the file', (t) => {
   const folder = t.testdir({
     keys: 'first-key-0123456789,second-key-0123456789\nthird-key-0123456789\r\n',
     empty: '\n',
@@ -373,7 +379,7 @@ t.test('keys and the database URL may be in files; a file that everybody can rea
   t.end();
 });
 
-t.test('each variable is described with its default, in the order of the settings table', (t) => {
+t.test('config.md describes each environment variable with its default, in the order of the code', (t) => {
   const used = new Map<string, string>();
   loadConfig({}, used);
   const text = readFileSync(new URL('../../src/contract-first/operate/config.md', import.meta.url), 'utf8');
@@ -385,7 +391,7 @@ t.test('each variable is described with its default, in the order of the setting
   t.end();
 });
 
-t.test('the server listens on the one socket that systemd passes to its process', (t) => {
+t.test('the server listens on a socket that systemd passes to its process, if it is exactly one', (t) => {
   const LISTEN_PID = String(process.pid);
   t.equal(loadConfig({ LISTEN_PID, LISTEN_FDS: '1' }).socket, 3);
   t.equal(loadConfig({ LISTEN_PID: '1', LISTEN_FDS: '1' }).socket, undefined);
@@ -395,7 +401,7 @@ t.test('the server listens on the one socket that systemd passes to its process'
   t.end();
 });
 
-t.test("OpenTelemetry's sampling ratio is used if it is valid", (t) => {
+t.test("OpenTelemetry's sampling ratio is used only if it is valid", (t) => {
   const ratioOf = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG: string) =>
     loadConfig({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }).traceRatio;
   for (const [text, ratio] of [

@@ -7,7 +7,7 @@ import { KEY, startService } from '../service.ts';
 
 const post = (body: unknown, headers = {}) => ({ method: 'POST', body, headers });
 
-t.test('POST /pets is 201 with the pet, its id and its Location; GET finds the pet there', async (t) => {
+t.test('POST /pets answers 201 with the pet, its id and its Location, where GET finds the pet', async (t) => {
   const { client, request } = await startService(t);
   const { status, headers, body } = await client.createPet({
     body: { name: 'Rex', categoryId: 7n, status: 'pending' },
@@ -19,7 +19,7 @@ t.test('POST /pets is 201 with the pet, its id and its Location; GET finds the p
   t.match(await request(headers.location as string), { status: 200, body: { name: 'Rex' } });
 });
 
-t.test('64-bit integers keep every digit, from the body to the reply and back', async (t) => {
+t.test('a 64-bit integer of a pet keeps every digit from the request body to the reply', async (t) => {
   const { request } = await startService(t);
   const digits = ['9007199254740993', '9223372036854775807', '-9223372036854775808', '0', '-1', '9007199254740991'];
   for (const [index, categoryId] of digits.entries()) {
@@ -29,7 +29,7 @@ t.test('64-bit integers keep every digit, from the body to the reply and back', 
   }
 });
 
-t.test('a request without a body is 400, in each way to send none', async (t) => {
+t.test('POST /pets without a body is 400, however a client sends none', async (t) => {
   const { request } = await startService(t);
   for (const options of [
     post(undefined),
@@ -44,27 +44,30 @@ t.test('a request without a body is 400, in each way to send none', async (t) =>
   }
 });
 
-t.test('for a body that is not JSON, the error gives the position, and names a byte order mark', async (t) => {
-  const { request } = await startService(t);
-  for (const [body, message] of [
-    ['{', 'The body is not well-formed JSON: it ends too early.'],
-    ['{"name":"Rex",}', 'The body is not well-formed JSON at character 15.'],
-    ['{\n  "name": Rex\n}', 'The body is not well-formed JSON at line 2, character 11.'],
-    ['{"a":"\u0007"}', 'The body is not well-formed JSON at character 7.'],
-    ['{"a":"\\x"}', 'The body is not well-formed JSON at character 6.'],
-    ['\ufeff{}', 'The body begins with a byte order mark: send it without one.'],
-  ]) {
-    t.match(await request('/v1/pets', post(body)), { status: 400, body: { code: 'malformed_json', message } });
-  }
-});
+t.test(
+  'for a body that is not JSON, the error gives the position of the mistake, and names a byte order mark',
+  async (t) => {
+    const { request } = await startService(t);
+    for (const [body, message] of [
+      ['{', 'The body is not well-formed JSON: it ends too early.'],
+      ['{"name":"Rex",}', 'The body is not well-formed JSON at character 15.'],
+      ['{\n  "name": Rex\n}', 'The body is not well-formed JSON at line 2, character 11.'],
+      ['{"a":"\u0007"}', 'The body is not well-formed JSON at character 7.'],
+      ['{"a":"\\x"}', 'The body is not well-formed JSON at character 6.'],
+      ['\ufeff{}', 'The body begins with a byte order mark: send it without one.'],
+    ]) {
+      t.match(await request('/v1/pets', post(body)), { status: 400, body: { code: 'malformed_json', message } });
+    }
+  },
+);
 
-t.test('a value of a wrong type is reported once', async (t) => {
+t.test('a value of the wrong type is reported only once', async (t) => {
   const { request } = await startService(t);
   const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
   t.match(body, { message: 'body.status must be of type string' });
 });
 
-t.test("a body over the contract's limit is 413, whether its length is announced or not", async (t) => {
+t.test("a body above the contract's limit is 413, whether its length is announced or not", async (t) => {
   const { request } = await startService(t);
   const body = { name: 'x'.repeat(17_000), categoryId: 7 };
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
@@ -75,7 +78,7 @@ t.test("a body over the contract's limit is 413, whether its length is announced
 });
 
 t.test(
-  'repeating a request with its Idempotency-Key returns the same reply, marked, and adds no second pet',
+  'a POST repeated with its Idempotency-Key gets the first reply, marked as replayed, and adds no second pet',
   async (t) => {
     const { request } = await startService(t);
     const headers = { 'idempotency-key': '~'.repeat(255) };
@@ -93,7 +96,7 @@ t.test(
   },
 );
 
-t.test('an Idempotency-Key with another body is 422; with another API key it is a different key', async (t) => {
+t.test('an Idempotency-Key with another body is 422; sent with another API key, it is a different key', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada'));
@@ -115,7 +118,7 @@ t.test('an Idempotency-Key with another body is 422; with another API key it is 
   t.equal(((await request('/v1/pets')).body as unknown[]).length, 3);
 });
 
-t.test('the id of a key in API_KEYS does not depend on its position', async (t) => {
+t.test('the Idempotency-Keys of an API key stay valid if its position in API_KEYS changes', async (t) => {
   const store = openUrl('sqlite::memory:');
   const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
   for (const apiKeys of [[KEY], ['another-key-0123456789', KEY]]) {
@@ -124,7 +127,7 @@ t.test('the id of a key in API_KEYS does not depend on its position', async (t) 
   }
 });
 
-t.test('without API keys, all callers share their Idempotency-Keys', async (t) => {
+t.test('if an operation needs no API key, all callers share their Idempotency-Keys', async (t) => {
   const yaml = edited(({ createPet }) => (createPet.security = []));
   const { request } = await serve(t, yaml, {});
   const rex = { ...post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' }), key: null };
@@ -132,7 +135,7 @@ t.test('without API keys, all callers share their Idempotency-Keys', async (t) =
   t.match(await request('/v1/pets', { ...rex, key: KEY }), { status: 201, body: { id: 1 } });
 });
 
-t.test('a contract may omit the Idempotency-Key', async (t) => {
+t.test('a contract may leave out the Idempotency-Key', async (t) => {
   const yaml = edited(({ createPet }) => delete createPet.parameters);
   const { request } = await serve(t, yaml, {});
   t.match(await request('/v1/pets', post({ name: 'Rex', categoryId: 7 })), { status: 201, body: { id: 1 } });

@@ -20,7 +20,7 @@ async function readPages({ request }: Service, url: string): Promise<number[][]>
   return pages;
 }
 
-t.test('an empty store lists as an empty array without a next page', async (t) => {
+t.test('a list without pets is an empty array without a link to a next page', async (t) => {
   const { client } = await startService(t);
   const { status, body, headers } = await client.listPets();
   t.equal(status, 200);
@@ -39,7 +39,7 @@ t.test('without a limit, a page holds 20 pets in the order of their creation', a
   t.strictSame(second, [21]);
 });
 
-t.test('the links lead to every pet once, with any limit', async (t) => {
+t.test('the links between pages lead to every pet once, with any limit', async (t) => {
   const service = await startService(t);
   await addPets(service, 12);
   for (const limit of [1, 5, 6, 11, 12, 13, 100]) {
@@ -49,14 +49,14 @@ t.test('the links lead to every pet once, with any limit', async (t) => {
   }
 });
 
-t.test('a status filters every page, and the links keep the filter', async (t) => {
+t.test('the status filter applies to every page, and the links keep it', async (t) => {
   const service = await startService(t);
   await addPets(service, 12);
   t.strictSame(await readPages(service, '/v1/pets?status=available&limit=2'), [[1, 5], [9]]);
   t.strictSame(await readPages(service, '/v1/pets?limit=3&status=sold'), [[3, 7, 11]]);
 });
 
-t.test('a pet that is added while a client pages appears on the last page', async (t) => {
+t.test('a pet that is added while a client reads the pages appears on the last page', async (t) => {
   const service = await startService(t);
   await addPets(service, 3);
   const { headers } = await service.request('/v1/pets?limit=2');
@@ -65,7 +65,7 @@ t.test('a pet that is added while a client pages appears on the last page', asyn
   t.strictSame(await readPages(service, next), [[3, 4]]);
 });
 
-t.test('HEAD /pets is the reply to GET without its body', async (t) => {
+t.test('HEAD /pets sends the headers of GET /pets without the body', async (t) => {
   const service = await startService(t);
   await addPets(service, 3);
   const { headers } = await service.request('/v1/pets?limit=2');

@@ -41,7 +41,7 @@ export const keyOf = (order: unknown) => (order as Fields).number as string;
 
 /** Runs the tests on a file, and on PostgreSQL. */
 export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => void, made: OfDomain = MADE): void {
-  t.test('a file', async (t) => {
+  t.test('on a SQLite file', async (t) => {
     let count = 0;
     test(t, (t) => {
       // A folder for each test, with a file for each place.
@@ -54,7 +54,7 @@ export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => v
       };
     });
   });
-  t.test('PostgreSQL', async (t) => {
+  t.test('on PostgreSQL', async (t) => {
     const server = await startPostgres(t);
     test(t, (t) => {
       const settings = settingsOf(server.newUrl());

@@ -14,7 +14,7 @@ const DEPLOY = `${ROOT}scripts/deploy`;
 /** The folder in which `npm test` has built the program. */
 const PROGRAM = process.env.TEST_PROGRAM as string;
 
-t.test("systemd rates the unit's exposure at 1.5 or better, and all units are valid", async (t) => {
+t.test('the systemd units are valid, and systemd rates the exposure of the service at 1.5 or better', async (t) => {
   const units = ['petstore.service', 'petstore.socket', 'petstore-backup.service', 'petstore-backup.timer'];
   const folder = t.testdir();
   for (const unit of units) {
@@ -34,7 +34,7 @@ t.test("systemd rates the unit's exposure at 1.5 or better, and all units are va
   t.notMatch(verified.stderr, /petstore.*(Unknown|Failed to parse|Invalid)/);
 });
 
-t.test('a server takes the socket that systemd passes', async (t) => {
+t.test('a server uses the socket that systemd passes to it', async (t) => {
   const port = await findFreePort();
   const own = { API_KEYS: KEY, DATABASE_URL: 'sqlite::memory:', DRAIN_DELAY: '0', PORT: '1' };
   const env = { ...process.env, ...own };
@@ -80,7 +80,7 @@ t.test('the nightly backup keeps the last seven backups', async (t) => {
 const CAN_BUILD = ['buildah', 'podman', 'mmdebstrap'].every((name) => spawnSync('which', [name]).status === 0);
 
 t.test(
-  'the image is below 200 MB, runs as nobody on a read-only root, and stops at SIGTERM',
+  'the container image is below 200 MB, runs as nobody on a read-only root, and stops at SIGTERM',
   { skip: !CAN_BUILD && 'needs buildah, podman and mmdebstrap' },
   async (t) => {
     const folder = t.testdir();
@@ -185,7 +185,7 @@ async function runImage(t: Test): Promise<void> {
   t.strictSame(await once(child, 'exit'), [0, null], output);
 }
 
-t.test('the Kubernetes manifest fits the service', async (t) => {
+t.test('the Kubernetes manifest names only settings, ports and paths that the service has', async (t) => {
   const documents = parseAllDocuments(readFileSync(`${DEPLOY}/kubernetes.yaml`, 'utf8')).map((document) =>
     document.toJS(),
   );

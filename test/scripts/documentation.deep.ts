@@ -3,7 +3,7 @@ import t from 'tap';
 import { buildDiagnose, filesIn } from '../compiler.ts';
 import { ANY_FENCE, BLOCKS, buildDocumentedService, PAPERS, read } from './documented-service.ts';
 
-t.test('the first line of each code block names the file that it belongs to', async (t) => {
+t.test('the first line of each code block in the documentation names the file that it belongs to', async (t) => {
   t.ok(BLOCKS.length > 10);
   t.equal(PAPERS.flatMap((paper) => [...read(paper).matchAll(ANY_FENCE)]).length, BLOCKS.length);
   t.strictSame(
@@ -14,12 +14,15 @@ t.test('the first line of each code block names the file that it belongs to', as
   t.equal(new Set(whole).size, whole.length, 'no file is written twice');
 });
 
-t.test('each code block compiles in its file, and so does the whole service with all blocks', async (t) => {
-  const { texts, blockAt } = await buildDocumentedService(t);
-  const files = [...new Set([...filesIn(['src', 'handlers']), ...Object.keys(texts)])];
-  const found = [...buildDiagnose()(files, texts)];
-  t.strictSame(
-    found.map(([file, said]) => [blockAt.get(file) ?? file, said]),
-    [],
-  );
-});
+t.test(
+  'each code block of the documentation compiles in its file, and so does the service with all of them',
+  async (t) => {
+    const { texts, blockAt } = await buildDocumentedService(t);
+    const files = [...new Set([...filesIn(['src', 'handlers']), ...Object.keys(texts)])];
+    const found = [...buildDiagnose()(files, texts)];
+    t.strictSame(
+      found.map(([file, said]) => [blockAt.get(file) ?? file, said]),
+      [],
+    );
+  },
+);

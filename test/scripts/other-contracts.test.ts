@@ -43,7 +43,7 @@ const refusedIn = async (file: string) => {
 
 for (const [name, { refused, toErrorBody }] of Object.entries(OTHERS)) {
   t.test(
-    `${name}: problems are reported, and once they are fixed, any request gets a reply of the contract`,
+    `after the reported problems of the third-party contract ${name} are fixed, any request gets a valid reply`,
     async (t) => {
       const found = await refusedIn(fileOf(name));
       t.strictSame(

@@ -48,7 +48,7 @@ t.test('each TypeScript block of the documentation compiles against the tarball'
   t.equal(compile(folder, ['src', 'handlers', ...own.map(([file]) => file)]), '');
 });
 
-t.test('the service of the page on records compiles against the tarball', (t) => {
+t.test('the service of the records page compiles against the tarball', (t) => {
   const folder = makeFolder('tasks');
   writeTasks(folder);
   const cli = join(folder, 'node_modules/contract-first/bin/contract-first.js');
@@ -57,7 +57,7 @@ t.test('the service of the page on records compiles against the tarball', (t) =>
   t.end();
 });
 
-t.test('an app in TypeScript serves a built service, with types for its additions to Fastify', (t) => {
+t.test('an app in TypeScript serves a built service, with the types that the service adds to Fastify', (t) => {
   const folder = makeFolder('stations');
   cpSync(join(ROOT, 'test/stations'), folder, { recursive: true });
   const cli = join(folder, 'node_modules/contract-first/bin/contract-first.js');

@@ -252,7 +252,7 @@ export async function widerValues(
   await records.create({ ...body, id: null });
 }
 
-t.test('a collection accepts exactly the values of its schema', (t) => {
+t.test('the types of a collection accept exactly the values of its schema', (t) => {
   t.type(wrong, 'function');
   t.type(right, 'function');
   t.end();

@@ -39,12 +39,12 @@ function edited(...edits: [schema: 'NewPet' | 'Pet', field: RegExp, now: string]
 
 const both = (field: RegExp, now: string) => edited(['NewPet', field, now], ['Pet', field, now]);
 
-t.test('a domain that stores every field of the contract compiles, even if new records have more fields', (t) => {
+t.test('a domain.ts that stores every field of the contract compiles, even if new records have more fields', (t) => {
   t.strictSame(diagnose([GENERATED, edited(['NewPet', /status\?/, 'status'])]), ['', '']);
   t.end();
 });
 
-t.test('a field that would be lost, or stored as another type, is a compile error', (t) => {
+t.test('a domain.ts that would lose a field, or store it as another type, is a compile error', (t) => {
   const end = /$/;
   const edits: [edit: string, types: string, said: RegExp][] = [
     ['an added field', both(end, 'nickname?: string;'), /nickname/],
@@ -73,7 +73,7 @@ t.test('a field that would be lost, or stored as another type, is a compile erro
   t.end();
 });
 
-t.test('a field that may be null is stored as the domain describes', (t) => {
+t.test('a nullable field compiles if the domain.ts describes it as nullable', (t) => {
   const kept = (from: string, to: string) => DOMAIN.replace(from, to);
   t.strictSame(
     diagnose(
@@ -98,7 +98,7 @@ t.test('an integer id without `format: int64` is a compile error if the store se
   t.end();
 });
 
-t.test('a filter that is not a field, and an undeclared error, are compile errors', (t) => {
+t.test('a filter on an unknown field, and an undeclared error code, are compile errors', (t) => {
   t.match(diagnose([GENERATED], DOMAIN.replace("equal: ['", "equal: ['colour', '")), [/colour/]);
   t.match(diagnose([GENERATED], DOMAIN.replace('pet_not_found:', 'pet_is_lost:')), [/pet_is_lost/]);
   t.end();

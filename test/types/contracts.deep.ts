@@ -21,7 +21,7 @@ const echo = (source: Json, item: Json = {}) => withPaths({ '/echoes': { ...item
 /** A handler that answers with a body, which may be made of the body that it got. */
 const answerWith = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
 
-t.test('header parameters have the types and names of the contract', async (t) => {
+t.test('a handler gets header parameters with the types and names of the contract', async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const parameters = [
     { name: 'If-None-Match', in: 'header', schema: { type: 'string' } },
@@ -41,78 +41,78 @@ t.test('header parameters have the types and names of the contract', async (t) =
   t.match(said[3], /'x-owner' does not exist/);
 });
 
-t.test('a status of a declared range is an answer, with the body and headers of the range', async (t) => {
-  const json = (schema: Json) => ({ 'application/json': { schema } });
-  const error = { $ref: '#/components/schemas/Error' };
-  const responses = {
-    '2XX': {
-      content: json({ type: 'string' }),
-      // One that is not required need not be there, also where it is referred to.
-      headers: { 'X-A': { schema: { type: 'string' } }, RateLimit: { $ref: '#/components/headers/RateLimit' } },
-    },
-    '4XX': { content: json(error) },
-    '422': { content: json({ type: 'boolean' }) },
-    '5XX': {},
-  };
-  const answer = (value: string) => `async () => (${value})`;
-  const said = await diagnoseEcho(echo({ responses }), [
-    answer("{ status: 202, body: '', headers: { 'X-A': '' } }"),
-    answer("{ status: 409, body: { code: 'unavailable', message: '', status: 409 } as const }"),
-    answer('{ status: 422, body: true }'),
-    answer('{ status: 501 }'),
-    answer('{ status: 202, body: 1 }'),
-    answer("{ status: 202, body: '', headers: { 'X-B': '' } }"),
-    answer("{ status: 409, body: { code: 'unavailable', message: '', status: 409, more: 1 } as const }"),
-    answer("{ status: 422, body: { code: 'unavailable', message: '', status: 422 } as const }"),
-    answer('{ status: 501, body: 1 }'),
-    answer('{ status: 302, body: 1 }'),
-  ]);
-  t.strictSame(said.slice(0, 4), ['', '', '', '']);
-  t.match(said[4], /UnfitAnswer<".*: \d+\.body/);
-  t.match(said[5], /\.headers\.X-B is not in the contract/);
-  t.match(said[6], /\.body\.more is not in the contract/);
-  for (const other of said.slice(7)) t.match(other, /not assignable/);
-});
-
 t.test(
-  'a handler may refuse with each declared status, range or default, whatever the form of the errors',
+  'a handler may answer with any status of a declared range, with the body and headers of the range',
   async (t) => {
-    const text = { type: 'string' };
-    const problem = { type: 'object', required: ['title'], properties: { title: text, detail: text } };
-    const forms: Json[] = [
-      { 'application/json': { schema: problem } },
-      { 'application/json': { schema: { type: 'object', required: ['error'], properties: { error: problem } } } },
-      { 'application/json': { schema: { type: 'array', items: text } } },
-      { 'application/problem+json': { schema: problem }, 'application/json': { schema: text } },
-      { 'text/plain': { schema: text } },
-      {},
-    ];
-    const refusals = [
-      "refuse('not_found', 'No.')",
-      "refuse('conflict', 'No.')",
-      "refuse('bad_gateway', 'No.')",
-      "refuseAt('/body/a', 'unknown', 'is unknown')",
-      "body ? { status: 200, body: 1 } : refuse('not_found', 'No.')",
-      "{ ...refuse('not_found', 'No.'), headers: { 'X-A': '' } }",
-      "{ ...refuse('not_found', 'No.'), headers: { 'X-B': '' } }",
-      "{ ...refuse('not_found', 'No.'), headers: 'X-A' }",
-      "{ ...refuse('not_found', 'No.'), extra: 1 }",
-      "{ status: 404, body: JSON.parse('1') }",
-      "{ status: 404, body: { code: 'not_found', message: 'No.', status: 404, more: 1 } as const }",
-    ].map((answer) => `async ({ body }) => { void body; return ${answer}; }`);
-    const headers = { 'X-A': { schema: text } };
-    for (const content of forms) {
-      const error = { description: 'An error.', headers, ...(Object.keys(content).length > 0 && { content }) };
-      const responses = { '404': error, '4XX': error, default: error };
-      const said = await diagnoseEcho(echo({ responses }), refusals, 'handle, refuse, refuseAt');
-      t.strictSame(said.splice(0, 6), Array(6).fill(''), JSON.stringify(content));
-      for (const [index, fault] of ['headers.X-B', 'headers', 'extra', 'body', 'body'].entries())
-        t.match(said[index], `UnfitAnswer<"echo: 404.${fault}`, JSON.stringify(content));
-    }
+    const json = (schema: Json) => ({ 'application/json': { schema } });
+    const error = { $ref: '#/components/schemas/Error' };
+    const responses = {
+      '2XX': {
+        content: json({ type: 'string' }),
+        // One that is not required need not be there, also where it is referred to.
+        headers: { 'X-A': { schema: { type: 'string' } }, RateLimit: { $ref: '#/components/headers/RateLimit' } },
+      },
+      '4XX': { content: json(error) },
+      '422': { content: json({ type: 'boolean' }) },
+      '5XX': {},
+    };
+    const answer = (value: string) => `async () => (${value})`;
+    const said = await diagnoseEcho(echo({ responses }), [
+      answer("{ status: 202, body: '', headers: { 'X-A': '' } }"),
+      answer("{ status: 409, body: { code: 'unavailable', message: '', status: 409 } as const }"),
+      answer('{ status: 422, body: true }'),
+      answer('{ status: 501 }'),
+      answer('{ status: 202, body: 1 }'),
+      answer("{ status: 202, body: '', headers: { 'X-B': '' } }"),
+      answer("{ status: 409, body: { code: 'unavailable', message: '', status: 409, more: 1 } as const }"),
+      answer("{ status: 422, body: { code: 'unavailable', message: '', status: 422 } as const }"),
+      answer('{ status: 501, body: 1 }'),
+      answer('{ status: 302, body: 1 }'),
+    ]);
+    t.strictSame(said.slice(0, 4), ['', '', '', '']);
+    t.match(said[4], /UnfitAnswer<".*: \d+\.body/);
+    t.match(said[5], /\.headers\.X-B is not in the contract/);
+    t.match(said[6], /\.body\.more is not in the contract/);
+    for (const other of said.slice(7)) t.match(other, /not assignable/);
   },
 );
 
-t.test('to refuse with an undeclared status is a compile error of one line, which names the status', async (t) => {
+t.test('a handler may refuse with each declared status, range or default, in any form of error body', async (t) => {
+  const text = { type: 'string' };
+  const problem = { type: 'object', required: ['title'], properties: { title: text, detail: text } };
+  const forms: Json[] = [
+    { 'application/json': { schema: problem } },
+    { 'application/json': { schema: { type: 'object', required: ['error'], properties: { error: problem } } } },
+    { 'application/json': { schema: { type: 'array', items: text } } },
+    { 'application/problem+json': { schema: problem }, 'application/json': { schema: text } },
+    { 'text/plain': { schema: text } },
+    {},
+  ];
+  const refusals = [
+    "refuse('not_found', 'No.')",
+    "refuse('conflict', 'No.')",
+    "refuse('bad_gateway', 'No.')",
+    "refuseAt('/body/a', 'unknown', 'is unknown')",
+    "body ? { status: 200, body: 1 } : refuse('not_found', 'No.')",
+    "{ ...refuse('not_found', 'No.'), headers: { 'X-A': '' } }",
+    "{ ...refuse('not_found', 'No.'), headers: { 'X-B': '' } }",
+    "{ ...refuse('not_found', 'No.'), headers: 'X-A' }",
+    "{ ...refuse('not_found', 'No.'), extra: 1 }",
+    "{ status: 404, body: JSON.parse('1') }",
+    "{ status: 404, body: { code: 'not_found', message: 'No.', status: 404, more: 1 } as const }",
+  ].map((answer) => `async ({ body }) => { void body; return ${answer}; }`);
+  const headers = { 'X-A': { schema: text } };
+  for (const content of forms) {
+    const error = { description: 'An error.', headers, ...(Object.keys(content).length > 0 && { content }) };
+    const responses = { '404': error, '4XX': error, default: error };
+    const said = await diagnoseEcho(echo({ responses }), refusals, 'handle, refuse, refuseAt');
+    t.strictSame(said.splice(0, 6), Array(6).fill(''), JSON.stringify(content));
+    for (const [index, fault] of ['headers.X-B', 'headers', 'extra', 'body', 'body'].entries())
+      t.match(said[index], `UnfitAnswer<"echo: 404.${fault}`, JSON.stringify(content));
+  }
+});
+
+t.test('refusing with an undeclared status is a compile error with one line that names the status', async (t) => {
   const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
   const declared = parse(echo({ responses }));
   for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
@@ -128,7 +128,7 @@ t.test('to refuse with an undeclared status is a compile error of one line, whic
     t.match(wrong[index], `UnfitAnswer<"echo: the contract declares no status ${status}">`);
 });
 
-t.test('a handler sends a JSON header as text', async (t) => {
+t.test('a handler sends a header with JSON content as text', async (t) => {
   const schema = { type: 'object', properties: { size: { type: 'integer' } } };
   const info = { content: { 'application/json': { schema } } };
   const headers = { 'X-Info': info, 'X-Other': { $ref: '#/components/headers/X-Other' } };
@@ -147,7 +147,7 @@ t.test('a handler sends a JSON header as text', async (t) => {
   t.match(missing, /200\.headers\.X-Other is missing/);
 });
 
-t.test('the caller is known if the operation needs a key', async (t) => {
+t.test('the type of `caller` is always defined if the operation needs a key', async (t) => {
   const answer =
     'async ({ caller, requestId, log }) => { log.info({ id: requestId }, caller.id); return { status: 200, body: 1 }; }';
   t.strictSame(await diagnoseEcho(echo({}), [answer]), ['']);
@@ -159,7 +159,7 @@ t.test('the caller is known if the operation needs a key', async (t) => {
   ]);
 });
 
-t.test('a body of several media types is a union, distinguished by its type', async (t) => {
+t.test('a body with several media types is a union that contentType distinguishes', async (t) => {
   const json = { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } };
   const patch = { type: 'object', properties: { size: { type: ['integer', 'null'] } } };
   const content = { 'application/json': { schema: json }, 'application/merge-patch+json': { schema: patch } };
@@ -182,7 +182,7 @@ t.test('a body of several media types is a union, distinguished by its type', as
   t.equal(present, '');
 });
 
-t.test('each media type of a reply has its own body type', async (t) => {
+t.test("the type of a handler's body depends on the media type of the reply", async (t) => {
   const content = { 'application/vnd.a+json': { schema: { type: 'string' } } };
   const [right, wrong] = await diagnoseEcho(echo({ responses: { '200': { content } } }), [
     "async () => ({ status: 200, body: 'a' })",
@@ -193,7 +193,7 @@ t.test('each media type of a reply has its own body type', async (t) => {
 });
 
 t.test(
-  'read-only fields are not in requests, write-only ones not in replies; schemas may refer to themselves',
+  'types of requests omit read-only fields, and types of replies write-only ones; schemas may be recursive',
   async (t) => {
     const account = {
       type: 'object',
@@ -232,7 +232,7 @@ t.test(
   },
 );
 
-t.test('the type of an answer with alternatives is a union, and may refer to itself', async (t) => {
+t.test('the type of a reply with alternatives is a union, and may be recursive', async (t) => {
   const field = (value: string) => ({ type: 'string', const: value });
   const schemas = {
     Square: {
@@ -294,7 +294,7 @@ const inBoth = (name: string) => {
   return { requestBody: { required: true, content }, responses: { 200: { description: 'It.', content } } };
 };
 
-t.test('a reference into a schema, a parameter or a reply has the type of its target', async (t) => {
+t.test('a $ref into a schema, a parameter or a reply has the type of its target', async (t) => {
   const schemas = {
     Order: {
       type: 'object',
@@ -347,7 +347,7 @@ t.test('a reference into a schema, a parameter or a reply has the type of its ta
     t.match(said[index + 2], `echo: 200.body.${field} has another type than in the contract`);
 });
 
-t.test('a list may be its own item, also through other schemas', async (t) => {
+t.test('the type of a list may contain itself, even through other schemas', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schemas = {
     Nested: { type: 'array', items: ref('Nested') },

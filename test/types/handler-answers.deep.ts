@@ -28,7 +28,7 @@ t.test('a handler that answers as the contract declares compiles', async (t) => 
   }
 });
 
-t.test('any other answer of a handler is a compile error, and the message gives the reason', async (t) => {
+t.test('any other answer of a handler is a compile error whose message gives the reason', async (t) => {
   const OTHER = 'has another type than in the contract';
   const ABSENT = 'is not in the contract';
   const refused: [operation: string, answer: string, why: string][] = [
@@ -88,7 +88,7 @@ t.test('any other answer of a handler is a compile error, and the message gives 
   }
 });
 
-t.test('each file of handlers/ calls `handle` for the operation that the file is named after', async (t) => {
+t.test('each file of handlers/ must call `handle` for the operation that the file is named after', async (t) => {
   const from = (file: string) => read(MAP).replace('handlers/listPets.ts', file);
   const plain = 'export default async function listPets() { return { status: 200, body: JSON.parse("1") }; }';
   const maps = diagnose({

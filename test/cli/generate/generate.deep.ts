@@ -28,7 +28,7 @@ for (const [sentence, problem, edit] of contracts) {
   });
 }
 
-t.test('a 64-bit integer that may be null has the type bigint or null', async (t) => {
+t.test('a nullable 64-bit integer has the TypeScript type bigint | null', async (t) => {
   const owner = { type: ['integer', 'null'], format: 'int64' };
   const folder = copyProject(
     t,
@@ -40,34 +40,31 @@ t.test('a 64-bit integer that may be null has the type bigint or null', async (t
   t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *owner\?: bigint \| null;$/m);
 });
 
-t.test(
-  'a body that may not fit its record is a warning with its position; a body that does not fit is an error',
-  (t) => {
-    const withPattern = (pattern: string, maxLength: number): Edit => {
-      return ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, pattern, maxLength });
-    };
-    const unproven = generate(copyProject(t, edited(withPattern('^[^\\x00]{0,255}$', 255))));
-    t.equal(unproven.status, 0, unproven.stderr);
-    t.match(
-      unproven.stderr,
-      /^warning: openapi\/petstore\.yaml:1:\d+: operation createPet: its body\.name: cannot be proven to fit schema Pet, which stores it$/m,
-    );
-    const shorter = generate(
-      copyProject(
-        t,
-        edited(({ Pet, PetName }) => (Pet.properties.name = { ...PetName, maxLength: 9 })),
-      ),
-    );
-    t.equal(shorter.status, 1);
-    t.match(
-      shorter.stderr,
-      /^openapi\/petstore\.yaml:1:\d+: operation createPet: its body\.name: "x{10}" is let in, and not stored by schema Pet: /,
-    );
-    t.end();
-  },
-);
+t.test('generate warns about a body that may not fit its record, and fails for a body that does not fit', (t) => {
+  const withPattern = (pattern: string, maxLength: number): Edit => {
+    return ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, pattern, maxLength });
+  };
+  const unproven = generate(copyProject(t, edited(withPattern('^[^\\x00]{0,255}$', 255))));
+  t.equal(unproven.status, 0, unproven.stderr);
+  t.match(
+    unproven.stderr,
+    /^warning: openapi\/petstore\.yaml:1:\d+: operation createPet: its body\.name: cannot be proven to fit schema Pet, which stores it$/m,
+  );
+  const shorter = generate(
+    copyProject(
+      t,
+      edited(({ Pet, PetName }) => (Pet.properties.name = { ...PetName, maxLength: 9 })),
+    ),
+  );
+  t.equal(shorter.status, 1);
+  t.match(
+    shorter.stderr,
+    /^openapi\/petstore\.yaml:1:\d+: operation createPet: its body\.name: "x{10}" is let in, and not stored by schema Pet: /,
+  );
+  t.end();
+});
 
-t.test('a schema that only refers to itself is an error of one line, and nothing is written', async (t) => {
+t.test('generate fails with one line for a schema that refers only to itself, and writes nothing', async (t) => {
   const contract = edited(({ schemas, NewPet }) => {
     schemas.Nickname = { allOf: [{ $ref: '#/components/schemas/Nickname' }] };
     NewPet.properties.nickname = { $ref: '#/components/schemas/Nickname' };
@@ -83,7 +80,7 @@ t.test('a schema that only refers to itself is an error of one line, and nothing
   t.equal(readCopied(folder, 'src/generated/contract.ts'), generated, 'nothing is written');
 });
 
-t.test('a pattern that could stop the server is an error, and nothing is written', async (t) => {
+t.test('generate fails for a regular expression that could block the server, and writes nothing', async (t) => {
   const folder = copyProject(
     t,
     edited(({ NewPet }) => (NewPet.properties.nickname = { type: 'string', pattern: '^(a+)+$', writeOnly: true })),
@@ -93,21 +90,24 @@ t.test('a pattern that could stop the server is an error, and nothing is written
   t.match(stderr, /^openapi\/petstore\.yaml:1:\d+: operation createPet: the pattern \^\(a\+\)\+\$ takes so long .*\n$/);
 });
 
-t.test('a handler is imported from the file named after its operationId, also in kebab-case', async (t) => {
-  const yaml = edited(({ listPets, getPet }) => {
-    listPets.operationId = 'list-pets';
-    getPet['x-successor'] = 'list-pets';
-  });
-  const folder = copyProject(t, yaml);
-  const { status, stderr } = generate(folder);
-  t.equal(status, 1, stderr);
-  t.match(stderr, /^operation list-pets has no handlers\/list-pets\.ts$/m);
-  const map = readCopied(folder, 'src/generated/handlers.ts');
-  t.match(map, "import list$petsHandler from '../../handlers/list-pets.ts';");
-  t.match(map, "  'list-pets': list$petsHandler,");
-});
+t.test(
+  'generated code imports each handler from the file named after its operationId, even in kebab-case',
+  async (t) => {
+    const yaml = edited(({ listPets, getPet }) => {
+      listPets.operationId = 'list-pets';
+      getPet['x-successor'] = 'list-pets';
+    });
+    const folder = copyProject(t, yaml);
+    const { status, stderr } = generate(folder);
+    t.equal(status, 1, stderr);
+    t.match(stderr, /^operation list-pets has no handlers\/list-pets\.ts$/m);
+    const map = readCopied(folder, 'src/generated/handlers.ts');
+    t.match(map, "import list$petsHandler from '../../handlers/list-pets.ts';");
+    t.match(map, "  'list-pets': list$petsHandler,");
+  },
+);
 
-t.test("if a domain's folder is replaced by another, generate finds the new domain", async (t) => {
+t.test('after the folder of a collection is renamed, generate finds its domain.ts', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -121,7 +121,7 @@ t.test("if a domain's folder is replaced by another, generate finds the new doma
   t.match(readCopied(folder, 'src/generated/domain.ts'), "import { pets } from '../animals/domain.ts';");
 });
 
-t.test('generate names migrations that would stop the start', async (t) => {
+t.test('generate reports migrations that would stop the start', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -146,7 +146,7 @@ t.test('generate names migrations that would stop the start', async (t) => {
   );
 });
 
-t.test('a filter or an order without an index is a warning, and without a column it is an error', async (t) => {
+t.test('generate warns about a filter or an order without an index, and fails if its column is missing', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -177,7 +177,7 @@ t.test('a filter or an order without an index is a warning, and without a column
   }
 });
 
-t.test('an error code that no collection declares is reported, with the line to write', async (t) => {
+t.test('generate reports an error code that no collection declares, with the line to write', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),

@@ -256,22 +256,25 @@ async function takenOf(texts: Texts): Promise<Texts> {
 }
 
 for (const [name, text] of WORST) {
-  t.test(`a text stays text in every place that accepts it: ${name}`, async (t) => {
-    // A name stays as it is, so few places get it at once: two neighbours with the same name would collide. Other texts get a number each.
-    const isName = /^\w+$/.test(text);
-    const size = isName ? 8 : MARKS.length;
-    let count = 0;
-    for (let start = 0; start < MARKS.length; start += size) {
-      const marks = MARKS.slice(start, start + size);
-      const taken = await takenOf(marks.map((mark, index) => [mark, isName ? text : text + index]));
-      await check((await loaded(taken)) as ReadContract);
-      count += taken.length;
-    }
-    t.ok(count > MARKS.length / 2, `${count} places take it`);
-  });
+  t.test(
+    `generated code contains the hostile text only as text, wherever a contract accepts it: ${name}`,
+    async (t) => {
+      // A name stays as it is, so few places get it at once: two neighbours with the same name would collide. Other texts get a number each.
+      const isName = /^\w+$/.test(text);
+      const size = isName ? 8 : MARKS.length;
+      let count = 0;
+      for (let start = 0; start < MARKS.length; start += size) {
+        const marks = MARKS.slice(start, start + size);
+        const taken = await takenOf(marks.map((mark, index) => [mark, isName ? text : text + index]));
+        await check((await loaded(taken)) as ReadContract);
+        count += taken.length;
+      }
+      t.ok(count > MARKS.length / 2, `${count} places take it`);
+    },
+  );
 }
 
-t.test('texts in random places of a contract stay texts', async (t) => {
+t.test('hostile texts in random positions of a contract stay texts in generated code', async (t) => {
   const place = fc.tuple(
     fc.constantFrom(...MARKS),
     fc.oneof(fc.constantFrom(...WORST.map(([, text]) => text)), HOSTILE),
@@ -285,7 +288,7 @@ t.test('texts in random places of a contract stay texts', async (t) => {
   await runProperties(t, [property], 1 / 20);
 });
 
-t.test('text that is not a valid name is never written as a name', async (t) => {
+t.test('generated code never contains a name that is not a valid identifier', async (t) => {
   for (const name of ['a b', 'a;', '', "a'", 'a.b', '1', 'a\u2028'])
     t.throws(() => checkedName(name), { message: `${JSON.stringify(name)} cannot be a name in generated code` });
 });

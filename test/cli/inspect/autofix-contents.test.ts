@@ -33,7 +33,7 @@ function fixed(content: Json, components?: Json, method?: string): { content: Js
   return { content: document.components.requestBodies.Body.content, changes };
 }
 
-t.test('a body with a misleading schema is passed on unchanged and reported once', async (t) => {
+t.test('autofix makes a body with a misleading schema binary, and reports it once', async (t) => {
   const schemas = [
     { type: 'object', format: 'file' },
     { type: 'string', format: 'base64' },
@@ -49,24 +49,27 @@ t.test('a body with a misleading schema is passed on unchanged and reported once
   }
 });
 
-t.test('autofix keeps bodies that are served, are next to JSON, belong to a GET, or cannot be read', async (t) => {
-  const form = { schema: { properties: { a: string } } };
-  const odd = { schema: { type: 'object' } };
-  const content = {
-    'text/plain': { schema: string },
-    'image/png': {},
-    [MULTIPART]: form,
-    [URLENCODED]: { schema: BINARY },
-    'a/b': 7,
-  };
-  t.strictSame(fixed(content), { content, changes: [] });
-  const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
-  t.strictSame(fixed(beside), { content: beside, changes: [] });
-  t.strictSame(fixed({ 'image/png': odd }, {}, 'get').changes, []);
-  t.strictSame(fixed(undefined).changes, []);
-});
+t.test(
+  'autofix does not change a body that is served, stands next to JSON, belongs to a GET or cannot be read',
+  async (t) => {
+    const form = { schema: { properties: { a: string } } };
+    const odd = { schema: { type: 'object' } };
+    const content = {
+      'text/plain': { schema: string },
+      'image/png': {},
+      [MULTIPART]: form,
+      [URLENCODED]: { schema: BINARY },
+      'a/b': 7,
+    };
+    t.strictSame(fixed(content), { content, changes: [] });
+    const beside = { 'image/png': odd, [MULTIPART]: odd, 'application/json': {} };
+    t.strictSame(fixed(beside), { content: beside, changes: [] });
+    t.strictSame(fixed({ 'image/png': odd }, {}, 'get').changes, []);
+    t.strictSame(fixed(undefined).changes, []);
+  },
+);
 
-t.test('misspelt media types are corrected, unless the correct one is also declared', async (t) => {
+t.test('autofix corrects misspelt media types, unless the correct one is also declared', async (t) => {
   const schema = { type: 'object', properties: { a: string } };
   const slips: Json = {
     [MULTIPART]: ['application/form-data', 'application/multipart-form-data'],
@@ -87,23 +90,26 @@ t.test('misspelt media types are corrected, unless the correct one is also decla
   ]);
 });
 
-t.test('an invalid media type next to a valid one is removed; a body without a media type becomes JSON', async (t) => {
-  const reply = { description: '', content: { token: {}, 'application/json': {} } };
-  const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
-  document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
-  t.strictSame(autofix(document), [
-    '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
-    '/components/responses/Token/content/token is taken out: it is no media type',
-  ]);
-  t.strictSame(Object.keys(reply.content), ['application/json']);
-  t.strictSame(fixed({ '': {} }).content, { 'application/json': {} });
-  t.strictSame(fixed({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
-  const json = { schema: { type: 'object' } };
-  t.strictSame(fixed({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
-  t.strictSame(fixed({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
-});
+t.test(
+  'autofix removes an invalid media type next to a valid one; a body without a media type becomes JSON',
+  async (t) => {
+    const reply = { description: '', content: { token: {}, 'application/json': {} } };
+    const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
+    document.paths['/a'].post.responses = { 200: { $ref: '#/components/responses/Token' }, 201: { description: '' } };
+    t.strictSame(autofix(document), [
+      '/components/requestBodies/Body/content/codecs=opus is taken out: it is no media type',
+      '/components/responses/Token/content/token is taken out: it is no media type',
+    ]);
+    t.strictSame(Object.keys(reply.content), ['application/json']);
+    t.strictSame(fixed({ '': {} }).content, { 'application/json': {} });
+    t.strictSame(fixed({ '': {}, 'application/json': {} }).content, { 'application/json': {} });
+    const json = { schema: { type: 'object' } };
+    t.strictSame(fixed({ json, 'application/xml': {} }).content, { 'application/xml': {}, 'application/json': json });
+    t.strictSame(fixed({ Pet: {}, Dog: {} }).changes, [], 'alone they may mean anything');
+  },
+);
 
-t.test('a form without fields is passed on unchanged', async (t) => {
+t.test('autofix makes a form without fields binary', async (t) => {
   const schemas = [
     undefined,
     string,
@@ -121,7 +127,7 @@ t.test('a form without fields is passed on unchanged', async (t) => {
   }
 });
 
-t.test('the parts of a form become one object if the meaning stays the same', async (t) => {
+t.test("autofix joins the parts of a form's schema into one object if the meaning stays the same", async (t) => {
   const schemas = { Named: { type: ['object', 'null'], required: ['name'], properties: { name: string } } };
   const named = { $ref: '#/components/schemas/Named' };
   const parts = { nullable: true, allOf: [named, { properties: { file: BINARY }, required: ['file'] }] };
@@ -143,7 +149,7 @@ const fill = async ({ body }: Json) => {
   return { status: 200, body: taken };
 };
 
-t.test("keywords next to a form's reference count as the OpenAPI version defines", async (t) => {
+t.test("autofix treats keywords next to a form's $ref as the OpenAPI version of the contract defines", async (t) => {
   const A = { minProperties: 1, allOf: [{ properties: { a: string, b: string }, additionalProperties: false }] };
   const schema = { $ref: '#/components/schemas/A', required: ['a'], minProperties: 2 };
   for (const openapi of ['3.1.0', '3.0.3']) {
@@ -160,7 +166,7 @@ t.test("keywords next to a form's reference count as the OpenAPI version defines
   }
 });
 
-t.test('a form that may be one of several kinds is checked field by field, and as a whole', async (t) => {
+t.test('a form whose schema is a oneOf is checked field by field, and as a whole', async (t) => {
   const kind = (name: string, fields: Json) => ({
     ...{ type: 'object', required: Object.keys(fields), additionalProperties: false },
     properties: { kind: { type: 'string', enum: [name] }, note: string, ...fields },
@@ -193,22 +199,25 @@ const of = (schema: Json) => ({ content: { 'application/json': { schema } } });
 const image = () => ({ content: { 'image/png': { schema: { type: 'string', format: 'binary' } } } });
 const ERROR = { type: 'object', properties: { text: { type: 'string' } } };
 
-t.test("if the server's error is neither JSON nor text, autofix adds JSON", async (t) => {
-  const document = contractWith({ 200: image(), 400: image(), '5XX': { content: { 'application/xml': {} } } });
-  t.match(await judged(t, document), [
-    'response 400: the server sends its errors as application/json, not image/png',
-    /5XX/,
-  ]);
-  t.strictSame(autofix(document), [
-    "/paths/~1a/get/responses/400/content: application/json is added: the server's own errors are JSON",
-    "/paths/~1a/get/responses/5XX/content: application/json is added: the server's own errors are JSON",
-  ]);
-  t.strictSame(repliesOf(document)[400].content, { ...image().content, 'application/json': {} });
-  t.strictSame(repliesOf(document)[200], { description: '', ...image() }, 'others stay');
-  t.strictSame(await judged(t, document), []);
-});
+t.test(
+  'autofix adds JSON to a declared error that is neither JSON nor text, because the server sends it as such',
+  async (t) => {
+    const document = contractWith({ 200: image(), 400: image(), '5XX': { content: { 'application/xml': {} } } });
+    t.match(await judged(t, document), [
+      'response 400: the server sends its errors as application/json, not image/png',
+      /5XX/,
+    ]);
+    t.strictSame(autofix(document), [
+      "/paths/~1a/get/responses/400/content: application/json is added: the server's own errors are JSON",
+      "/paths/~1a/get/responses/5XX/content: application/json is added: the server's own errors are JSON",
+    ]);
+    t.strictSame(repliesOf(document)[400].content, { ...image().content, 'application/json': {} });
+    t.strictSame(repliesOf(document)[200], { description: '', ...image() }, 'others stay');
+    t.strictSame(await judged(t, document), []);
+  },
+);
 
-t.test('an added error uses the schema of the other errors if they share one', async (t) => {
+t.test('autofix gives an added JSON error the schema of the other errors if they share one', async (t) => {
   const added = (...errors: Json[]) => {
     const [first, second] = errors.map(of);
     const document = contractWith({ 400: image(), 401: first, 500: second ?? first });
@@ -219,31 +228,34 @@ t.test('an added error uses the schema of the other errors if they share one', a
   t.strictSame(added(ERROR, { ...ERROR, required: ['text'] }), {});
 });
 
-t.test('errors stay if they are JSON or text, have no body, or are never sent by the server', async (t) => {
-  const text = { content: { 'text/plain': {}, 'image/png': {} } };
-  const json = { content: { 'image/png': {}, '*/*': {} } };
-  const document = contractWith({
-    400: text,
-    401: json,
-    402: image(),
-    404: image(),
-    410: image(),
-    500: {},
-    503: { content: {} },
-  });
-  const before = structuredClone(document);
-  t.strictSame(autofix(document), []);
-  t.strictSame(document, before);
-});
+t.test(
+  'autofix does not change errors that are JSON or text, have no body, or are never sent by the server',
+  async (t) => {
+    const text = { content: { 'text/plain': {}, 'image/png': {} } };
+    const json = { content: { 'image/png': {}, '*/*': {} } };
+    const document = contractWith({
+      400: text,
+      401: json,
+      402: image(),
+      404: image(),
+      410: image(),
+      500: {},
+      503: { content: {} },
+    });
+    const before = structuredClone(document);
+    t.strictSame(autofix(document), []);
+    t.strictSame(document, before);
+  },
+);
 
-t.test('a reply that several operations use is corrected once, at its definition', async (t) => {
+t.test('autofix corrects a reply that several operations share once, at its definition', async (t) => {
   const document = contractWith({}, { components: { responses: { Bad: { description: '', ...image() } } } });
   const ref = { $ref: '#/components/responses/Bad' };
   document.paths['/a'].get.responses = { 400: ref, default: ref };
   t.match(autofix(document), [/^\/components\/responses\/Bad\/content: application\/json is added/]);
 });
 
-t.test('if the server sends a header in another form than described, the header becomes a text', async (t) => {
+t.test('autofix makes a declared header a plain text if the server sends it in another format', async (t) => {
   const headers = () => ({
     'Retry-After': { schema: { type: 'string', format: 'date-time' } },
     'x-request-id': { schema: { type: 'string', format: 'uuid' } },
@@ -264,7 +276,7 @@ t.test('if the server sends a header in another form than described, the header 
   t.strictSame(await judged(t, document), []);
 });
 
-t.test('a header that fits is unchanged', async (t) => {
+t.test('autofix does not change a declared header that fits the header of the server', async (t) => {
   const retry = { 'Retry-After': { required: true, schema: { type: 'integer', maximum: 86400n } }, 'X-Request-Id': {} };
   const document = contractWith({ 429: { headers: retry }, default: { headers: { 'Retry-After': {} } } });
   const before = structuredClone(document);
@@ -272,33 +284,33 @@ t.test('a header that fits is unchanged', async (t) => {
   t.strictSame(document, before);
 });
 
+t.test('autofix keeps a Retry-After with a bound of OpenAPI 3.0, and one that it cannot correct', async (t) => {
+  const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
+  const older = { ...contractWith({ 503: { headers: { 'Retry-After': { schema } } } }), openapi: '3.0.3' };
+  t.strictSame(autofix(older), []);
+  const broken = contractWith({ 503: { headers: { 'Retry-After': { schema: { type: 'string', pattern: '(' } } } } });
+  t.strictSame(autofix(broken), []);
+});
+
 t.test(
-  'a Retry-After with a bound of OpenAPI 3.0 stays, and so does a Retry-After that cannot be corrected',
+  "a header that a handler's reply shares with a server error stays required in the handler's reply",
   async (t) => {
-    const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
-    const older = { ...contractWith({ 503: { headers: { 'Retry-After': { schema } } } }), openapi: '3.0.3' };
-    t.strictSame(autofix(older), []);
-    const broken = contractWith({ 503: { headers: { 'Retry-After': { schema: { type: 'string', pattern: '(' } } } } });
-    t.strictSame(autofix(broken), []);
+    const X = () => ({ required: true, schema: { type: 'string' } });
+    const headers = () => ({ 'X-Server': { $ref: '#/components/headers/X' } });
+    const document = contractWith({ 200: { headers: headers() } }, { components: { headers: { X: X() } } });
+    document.components.responses = { Bad: { description: '', headers: headers() } };
+    const bad = { $ref: '#/components/responses/Bad' };
+    Object.assign(repliesOf(document), { 400: bad, default: bad });
+    t.strictSame(autofix(document), [
+      '/components/responses/Bad/headers/X-Server/required is taken out: errors of the server have no such header',
+    ]);
+    t.strictSame(document.components.responses.Bad.headers, { 'X-Server': { schema: { type: 'string' } } });
+    t.strictSame([document.components.headers.X, repliesOf(document)[200].headers], [X(), headers()]);
+    t.strictSame(await judged(t, document), []);
   },
 );
 
-t.test("a header shared with a handler's reply stays required in that reply", async (t) => {
-  const X = () => ({ required: true, schema: { type: 'string' } });
-  const headers = () => ({ 'X-Server': { $ref: '#/components/headers/X' } });
-  const document = contractWith({ 200: { headers: headers() } }, { components: { headers: { X: X() } } });
-  document.components.responses = { Bad: { description: '', headers: headers() } };
-  const bad = { $ref: '#/components/responses/Bad' };
-  Object.assign(repliesOf(document), { 400: bad, default: bad });
-  t.strictSame(autofix(document), [
-    '/components/responses/Bad/headers/X-Server/required is taken out: errors of the server have no such header',
-  ]);
-  t.strictSame(document.components.responses.Bad.headers, { 'X-Server': { schema: { type: 'string' } } });
-  t.strictSame([document.components.headers.X, repliesOf(document)[200].headers], [X(), headers()]);
-  t.strictSame(await judged(t, document), []);
-});
-
-t.test("a header is no longer required in the server's errors if they never send it", async (t) => {
+t.test('autofix makes a header of an error optional if the server never sends it', async (t) => {
   const headers = () => ({ 'X-Server': { required: true, schema: { type: 'string' } } });
   const document = contractWith({ 200: { headers: headers() }, default: { headers: headers() } });
   t.match(await judged(t, document), ['response default: header X-Server is required, and not sent']);

@@ -23,7 +23,7 @@ function contractWith(schema: Json, { operation = {}, media = {}, components = {
 const OBJECT = { type: 'object', properties: { a: { type: 'string' } } };
 const NOWHERE = { $ref: '#/components/schemas/Nowhere' };
 
-t.test('a keyword with an impossible value is removed from a schema, and reported with its location', async (t) => {
+t.test('autofix removes a keyword with an invalid value from a schema, and reports its location', async (t) => {
   const wrong: Json = {
     ...{ title: 1, description: 2, deprecated: 'yes', examples: 'a', $id: 'https://a' },
     ...{ type: 'datetime', required: true },
@@ -37,19 +37,22 @@ t.test('a keyword with an impossible value is removed from a schema, and reporte
   }
 });
 
-t.test('a number in quotes loses its quotes; int64 stays only on integers', async (t) => {
-  const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
-  t.match(autofix(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
-  t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
-});
+t.test(
+  'autofix removes the quotes around a number, and removes int64 from schemas that are not integers',
+  async (t) => {
+    const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
+    t.match(autofix(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
+    t.strictSame(schemaOf(document), { minimum: 1, maximum: 'x', items: { type: 'string' } });
+  },
+);
 
-t.test('a boolean in quotes loses its quotes; any other value stays and is reported', async (t) => {
+t.test('autofix removes the quotes around a boolean; any other text stays and is reported', async (t) => {
   const document = contractWith({ writeOnly: 'true', deprecated: 'false', readOnly: 'yes', enum: 'a' });
   t.match(autofix(document), [/writeOnly is written without quotes/, /deprecated is written without quotes/]);
   t.strictSame(schemaOf(document), { writeOnly: true, deprecated: false, readOnly: 'yes', enum: 'a' });
 });
 
-t.test('an exclusive bound of true or false becomes a number in OpenAPI 3.1, and stays in 3.0', (t) => {
+t.test('autofix writes an exclusive bound of true or false as a number in OpenAPI 3.1, and keeps it in 3.0', (t) => {
   const of = () => ({ maximum: 5, exclusiveMaximum: true, minimum: 1, exclusiveMinimum: false });
   const document = contractWith({ allOf: [of(), { exclusiveMinimum: true }, { exclusiveMaximum: 2 }] });
   t.match(autofix(document), [
@@ -70,7 +73,7 @@ const parameter = (schema: Json, others: Json = {}) => ({
   ...others,
 });
 
-t.test('allowEmptyValue is removed if the schema already allows the empty text', (t) => {
+t.test('autofix removes allowEmptyValue if the schema already allows an empty text', (t) => {
   const taken = [
     parameter(TEXT),
     parameter({ type: 'array', items: TEXT }),
@@ -98,7 +101,7 @@ t.test('allowEmptyValue is removed if the schema already allows the empty text',
   t.end();
 });
 
-t.test('a bound of OpenAPI 3.0 counts; a schema that cannot be repaired stays and is reported', async (t) => {
+t.test('autofix reads the bounds of OpenAPI 3.0; a schema that it cannot repair stays and is reported', async (t) => {
   const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
   const older = contractWith(OBJECT, { operation: { parameters: [parameter(schema)] }, others: { openapi: '3.0.3' } });
   t.match(autofix(older), [/allowEmptyValue is written into its schema$/]);
@@ -106,7 +109,7 @@ t.test('a bound of OpenAPI 3.0 counts; a schema that cannot be repaired stays an
   t.strictSame(autofix(broken), []);
 });
 
-t.test('a parameter that may be empty keeps the default of the schema that it refers to', async (t) => {
+t.test('a parameter that autofix lets be empty keeps the default of the schema that it refers to', async (t) => {
   const [Size, Large] = [4, 9007199254740993n].map((value) => ({ type: 'integer', default: value }));
   const refer = { $ref: '#/components/schemas/Size' };
   const parameters = [parameter(refer), parameter({ $ref: '#/components/schemas/Large' }, { name: 'r' })];
@@ -117,7 +120,7 @@ t.test('a parameter that may be empty keeps the default of the schema that it re
   t.equal(large.schema.default, 9007199254740993n, 'with every digit');
 });
 
-t.test('allowEmptyValue next to a schema becomes a part of the schema', async (t) => {
+t.test('autofix writes allowEmptyValue into the schema of its parameter', async (t) => {
   const parameters = [
     parameter({ type: 'integer', minimum: 1, default: 5 }, { name: 'count' }),
     parameter({ type: 'array', items: { type: 'boolean' } }, { name: 'flags' }),
@@ -137,7 +140,7 @@ t.test('allowEmptyValue next to a schema becomes a part of the schema', async (t
   for (const wrong of ['count=0', 'count=x', 'flags=1', 'text=a']) t.equal((await send(wrong)).status, 400, wrong);
 });
 
-t.test('the schema of a parameter is corrected, and the value of its example is not', async (t) => {
+t.test('autofix corrects the schema of a parameter, but not the value of its example', async (t) => {
   const examples = { one: { value: { schema: { minimum: '1' } } } };
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer', minimum: '1' }, examples }];
   const document = contractWith(OBJECT, { operation: { parameters } });
@@ -147,7 +150,7 @@ t.test('the schema of a parameter is corrected, and the value of its example is 
   ]);
 });
 
-t.test('components of an unknown kind stay, and so does int64 next to a reference', async (t) => {
+t.test('autofix does not change components of an unknown kind, nor int64 next to a $ref', async (t) => {
   const components = { 'x-note': 'abc', 'x-more': { a: 1 }, schemas: { Id: { type: 'integer' } } };
   const document = contractWith({ $ref: '#/components/schemas/Id', format: 'int64' }, { components });
   const before = structuredClone(document);
@@ -162,7 +165,7 @@ const requestWith = (a: Json, components: Json = {}) => {
 };
 
 t.test(
-  'a default that does not fit its own schema is removed: each request without the value would be a 400',
+  'autofix removes a default that breaks its own schema, because each request without the value would be a 400',
   async (t) => {
     const wrong: [schema: Json, value: unknown][] = [
       [{ type: 'integer' }, '5'],
@@ -197,7 +200,7 @@ t.test(
   },
 );
 
-t.test('a wrong default is removed if the server would fill it in, and stays elsewhere', async (t) => {
+t.test('autofix removes an invalid default only if the server would fill it in', async (t) => {
   const wrong = { type: 'integer', default: 'a' };
   const components = { schemas: { A: { properties: { b: { items: { additionalProperties: wrong } } } } } };
   t.match(autofix(requestWith({ allOf: [{ $ref: '#/components/schemas/A' }] }, structuredClone(components))), [
@@ -213,7 +216,7 @@ t.test('a wrong default is removed if the server would fill it in, and stays els
   t.strictSame(autofix(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
 });
 
-t.test('a default is not checked against a pattern that could take years', async (t) => {
+t.test('autofix does not check a default against a regular expression that could take years', async (t) => {
   const text = `${'a'.repeat(60)}!`;
   const slow = { pattern: '^(a+)+$' };
   for (const one of [
@@ -227,11 +230,11 @@ t.test('a default is not checked against a pattern that could take years', async
   t.match(autofix(requestWith({ pattern: '^[a-z]+$', default: text })), [/its own schema refuses it/]);
 });
 
-t.test('a reference that is not a URI leads to nothing', async (t) => {
+t.test('autofix treats a $ref that is not a URI as one that leads nowhere', async (t) => {
   t.match(autofix(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
 });
 
-t.test('autofix changes no correct part, even if a field or a value is named like a keyword', async (t) => {
+t.test('autofix changes nothing in a valid contract, even if fields or values are named like keywords', async (t) => {
   const fields = {
     type: { type: 'string' },
     required: true,
@@ -251,20 +254,23 @@ t.test('autofix changes no correct part, even if a field or a value is named lik
   t.strictSame(document, before);
 });
 
-t.test('a dangling reference is removed together with the example, link or callback around it', async (t) => {
-  const cases: [Json, RegExp][] = [
-    [contractWith({ ...OBJECT, example: { $ref: 'a' } }), /schema\/example is taken out: a reference in it leads to/],
-    [contractWith({ ...OBJECT, examples: [{ $ref: 'a' }] }), /schema\/examples is taken out/],
-    [contractWith({ ...OBJECT, 'x-of-theirs': { $ref: 'a' } }), /schema\/x-of-theirs is taken out/],
-    [contractWith(OBJECT, { media: { examples: { a: { value: { $ref: 'a' } } } } }), /json\/examples is taken out/],
-    [contractWith(OBJECT, { operation: { callbacks: { done: NOWHERE } } }), /post\/callbacks is taken out/],
-    [contractWith(OBJECT, { others: { webhooks: { done: NOWHERE } } }), /^\/webhooks is taken out/],
-  ];
-  for (const [document, change] of cases) t.match(autofix(document), [change]);
-  t.strictSame(autofix(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
-});
+t.test(
+  'autofix removes a $ref that leads nowhere, together with the example, link or callback around it',
+  async (t) => {
+    const cases: [Json, RegExp][] = [
+      [contractWith({ ...OBJECT, example: { $ref: 'a' } }), /schema\/example is taken out: a reference in it leads to/],
+      [contractWith({ ...OBJECT, examples: [{ $ref: 'a' }] }), /schema\/examples is taken out/],
+      [contractWith({ ...OBJECT, 'x-of-theirs': { $ref: 'a' } }), /schema\/x-of-theirs is taken out/],
+      [contractWith(OBJECT, { media: { examples: { a: { value: { $ref: 'a' } } } } }), /json\/examples is taken out/],
+      [contractWith(OBJECT, { operation: { callbacks: { done: NOWHERE } } }), /post\/callbacks is taken out/],
+      [contractWith(OBJECT, { others: { webhooks: { done: NOWHERE } } }), /^\/webhooks is taken out/],
+    ];
+    for (const [document, change] of cases) t.match(autofix(document), [change]);
+    t.strictSame(autofix(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
+  },
+);
 
-t.test('an unused component that cannot be repaired is removed', async (t) => {
+t.test('autofix removes an unused component that it cannot repair', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schemas = {
     ...{ Used: { allOf: [ref('Base')] }, Base: OBJECT, Unused: OBJECT, Any: true, Text: 'a', Gone: NOWHERE },
@@ -280,7 +286,7 @@ t.test('an unused component that cannot be repaired is removed', async (t) => {
   t.strictSame(autofix({ paths: {} }), [], 'there may be no components');
 });
 
-t.test('documentation that is not text is removed, and each response gets a description', async (t) => {
+t.test('autofix removes documentation that is not text, and gives each response a description', async (t) => {
   const operation = { summary: null, operationId: 5, tags: [{ name: 'a' }], externalDocs: 'https://a' };
   const document = contractWith(OBJECT, { operation: { ...operation, description: 'Kept.' } });
   delete document.paths['/a'].post.responses['200'].description;
@@ -321,14 +327,14 @@ t.test("the list of changes names the contract's URL, and warns that comments ar
     t.equal((await told(text.replace('Other', other))).length, 1, 'a sign in a text begins no comment');
 });
 
-t.test('a file without changes, and a file that cannot be read, are not touched', async (t) => {
+t.test('autofix does not touch a file that needs no change, or that cannot be read', async (t) => {
   for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
     const file = filed(t, text);
     t.strictSame(await withFixes(file, async (...given) => given), [file, []]);
   }
 });
 
-t.test('a required field without a description may be anything', async (t) => {
+t.test('autofix declares a required field that its schema does not declare, with any type', async (t) => {
   const document = contractWith({ properties: { a: { type: 'string' } }, required: ['a', 'b/c'] });
   t.match(autofix(document), [/\/schema\/properties\/b~1c is written: it is required$/]);
   t.strictSame(schemaOf(document).properties, { a: { type: 'string' }, 'b/c': {} });
@@ -343,7 +349,7 @@ t.test('a required field without a description may be anything', async (t) => {
 });
 
 t.test(
-  'in allOf, a schema may require fields of other parts; a field without a description may be anything',
+  'autofix declares a required field of an allOf, with any type, unless another part of the allOf declares it',
   async (t) => {
     const part = { type: 'object', required: ['stat', 'size'], properties: { state: {} } };
     const schema = { allOf: [{ properties: { size: {} } }, part] };
@@ -352,7 +358,7 @@ t.test(
   },
 );
 
-t.test('a text that is the name of a schema becomes a reference to the schema', async (t) => {
+t.test('autofix makes a text that names a schema a $ref to the schema', async (t) => {
   const A = '#/components/schemas/A';
   const schema = { oneOf: [A, { type: 'object' }], properties: { a: A, b: 'string' }, items: A, default: A, title: A };
   const document = contractWith(schema, { components: { schemas: { A: { type: 'string' }, B: { allOf: [A] } } } });
@@ -365,7 +371,7 @@ t.test('a text that is the name of a schema becomes a reference to the schema', 
   t.strictSame(schemaOf(document), { ...schema, oneOf: [$ref, { type: 'object' }], properties, items: $ref });
 });
 
-t.test('a text stays if it leads to something other than a schema', async (t) => {
+t.test('autofix keeps a text that names something other than a schema', async (t) => {
   const anyOf = [{ type: 'string' }];
   const components = { schemas: { A: { $defs: { B: {} }, anyOf, properties: { 0: {} }, enum: ['a'] } } };
   const prefix = '#/components/schemas/A';
@@ -376,14 +382,14 @@ t.test('a text stays if it leads to something other than a schema', async (t) =>
   for (const other of others) t.notMatch(told(other), [/items is written as a reference/], other);
 });
 
-t.test('an unused component is removed if it contains something else in place of a schema', async (t) => {
+t.test('autofix removes an unused component that has something else in place of a schema', async (t) => {
   const schemas = { A: { properties: { a: 'string' } }, B: { oneOf: {} }, C: { items: { enum: 'a' } }, D: OBJECT };
   const document = contractWith(OBJECT, { components: { schemas } });
   t.match(autofix(document), [/schemas\/A is taken out: no operation uses it/, /schemas\/B is/, /schemas\/C is/]);
   t.strictSame(Object.keys(document.components.schemas), ['D']);
 });
 
-t.test('a part with the value null is removed; a security of null stays and is reported', async (t) => {
+t.test('autofix removes null in place of a part of the contract; `security: null` stays and is reported', async (t) => {
   const operation = { parameters: null, requestBody: null, callbacks: null, security: null };
   const document = contractWith({ properties: { content: null } }, { operation, others: { servers: null } });
   const { 200: done } = document.paths['/a'].post.responses;
@@ -397,7 +403,7 @@ t.test('a part with the value null is removed; a security of null stays and is r
   t.equal(document.paths['/a'].post.security, null);
 });
 
-t.test('a media type with the schema null accepts anything', async (t) => {
+t.test('autofix lets a media type with the schema null accept anything', async (t) => {
   const content = { 'application/json': null, 'text/csv': { schema: null } };
   const document = contractWith(OBJECT, { operation: { requestBody: { content } } });
   t.match(autofix(document), [
@@ -407,7 +413,7 @@ t.test('a media type with the schema null accepts anything', async (t) => {
   t.strictSame(content, { 'application/json': {}, 'text/csv': {} });
 });
 
-t.test('an invalid URL of a server, documentation or link is reported', async (t) => {
+t.test('autofix reports an invalid URL of a server, of documentation or of a link', async (t) => {
   const externalDocs = { url: 'see the wiki' };
   for (const url of ['Your API URL', 'localhost:8080', 'localhost', 'api.example.com', '127.0.0.1', 'b:80']) {
     const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });
@@ -434,7 +440,7 @@ t.test('an invalid URL of a server, documentation or link is reported', async (t
     t.strictSame(autofix(contractWith(OBJECT, { others: { servers } })), []);
 });
 
-t.test('an undeclared path parameter is declared as a text', async (t) => {
+t.test('autofix declares an undeclared path parameter as a text', async (t) => {
   const document = contractWith(OBJECT, { operation: { parameters: [{ name: 'b', in: 'path' }] } });
   document.paths = { '/a/{b}/{c}': document.paths['/a'] };
   document.paths['/a/{b}/{c}'].get = { responses: {} };
@@ -446,7 +452,7 @@ t.test('an undeclared path parameter is declared as a text', async (t) => {
   t.strictSame(document.paths['/a/{b}/{c}'].post.parameters, [{ name: 'b', in: 'path' }, c]);
 });
 
-t.test('a path item that several paths share gets no parameters if their names differ', async (t) => {
+t.test('autofix adds no parameters to a path item that paths with different parameter names share', async (t) => {
   const document = contractWith(OBJECT);
   const $ref = '#/components/pathItems/P';
   document.components.pathItems = { P: document.paths['/a'] };
@@ -457,7 +463,7 @@ t.test('a path item that several paths share gets no parameters if their names d
   t.match(autofix(document), [/^\/components\/pathItems\/P\/post\/parameters has \{x\}/]);
 });
 
-t.test('alternatives of oneOf that differ only in a default are written as anyOf', async (t) => {
+t.test('autofix makes a oneOf an anyOf if its alternatives differ only in a default', async (t) => {
   const kind = (preset: string) => ({ properties: { kind: { type: 'string', default: preset } } });
   const all = { ...kind('other'), enum: [null, { kind: 'b' }] };
   const oneOf = [{ $ref: '#/components/schemas/Empty' }, all];
@@ -469,7 +475,7 @@ t.test('alternatives of oneOf that differ only in a default are written as anyOf
   t.strictSame(autofix(contractWith(structuredClone(beside), { components })), [], 'both keywords stay');
 });
 
-t.test('an alternative of oneOf is removed if another one accepts the same values', async (t) => {
+t.test('autofix removes an alternative of a oneOf if another one accepts the same values', async (t) => {
   const field = (description: string) => ({
     required: ['title'],
     properties: { title: { type: 'string', description } },
@@ -497,65 +503,71 @@ t.test('an alternative of oneOf is removed if another one accepts the same value
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test('if an integer is int64 in one alternative, it becomes int64 in all; both are served exactly', async (t) => {
-  const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-  const closed = (properties: Json) => ({ type: 'object', required: Object.keys(properties), properties });
-  const schemas = {
-    User: closed({ id: INT64, name: TEXT, teams: { type: 'array', items: INT64 } }),
-    Bot: closed({ id: { type: 'integer', minimum: 1 }, app: { anyOf: [refer('App'), { type: 'null' }] } }),
-    Both: {
-      anyOf: [
-        refer('User'),
-        refer('Bot'),
-        { required: ['teams'], properties: { teams: { items: { anyOf: [refer('Short'), refer('Low')] } } } },
-      ],
-    },
-    Short: { type: ['integer', 'null'], format: 'int32', minimum: -5, maximum: 5_000_000_000 },
-    Low: { type: 'integer', format: 'int32', minimum: -5_000_000_000 },
-    App: closed({ number: { type: 'integer' }, owner: { oneOf: [refer('Bot'), refer('App')] } }),
-    Alone: closed({ id: { type: 'integer' } }),
-  };
-  const media = { content: { 'application/json': { schema: refer('Both') } } };
-  const echo = operation('echo', { requestBody: media, responses: { '200': media } });
-  const yaml = withPaths({ '/echo': { post: echo } }, ({ components }) => Object.assign(components.schemas, schemas));
-  const document = JSON.parse(yaml);
-  const changes = autofix(document).filter((change) => change.includes('int64'));
-  const places = ['Bot/properties/id', 'Short', 'Low'];
-  t.strictSame(
-    changes,
-    places.map((place) => `/components/schemas/${place}/format is int64: another schema of the same value has it`),
-  );
-  const { Alone, App, Short, Low } = document.components.schemas;
-  t.strictSame([Alone.properties.id, App.properties.number], [{ type: 'integer' }, { type: 'integer' }]);
-  t.strictSame(Short, { ...schemas.Short, format: 'int64', maximum: 2 ** 31 - 1 });
-  t.strictSame(Low, { ...INT64, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 });
-  t.strictSame(autofix(document), []);
-  const fixed = stringify(document, { aliasDuplicateObjects: false });
-  const types = (await buildTypes(document)).text;
-  for (const name of ['User', 'Bot']) t.match(types, new RegExp(` ${name}: \\{[^}]*\\bid: bigint;`));
-  const given: unknown[] = [];
-  const { request } = await serve(t, fixed, {
-    echo: ({ body }) => {
-      given.push(body.id);
-      return { status: 200, body };
-    },
-  });
-  for (const rest of ['"name":"a","teams":[1]', '"app":null']) {
-    const body = `{"id":${LARGE},${rest}}`;
-    t.match(await request('/v1/echo', { method: 'POST', body }), { status: 200, text: body });
-  }
-  t.strictSame(given, [BigInt(LARGE), BigInt(LARGE)]);
-  const wrong = await request('/v1/echo', { method: 'POST', body: '{"id":9223372036854775808,"app":null}' });
-  t.equal(wrong.status, 400);
-});
-
-t.test('a number next to an int64 alternative stays if it cannot be int64, and the error gives the fix', async (t) => {
-  for (const other of [{ type: 'number' }, { type: 'integer', enum: [1] }]) {
-    const document = contractWith({ anyOf: [INT64, other] });
-    t.strictSame(autofix(document), []);
-    t.match(
-      (await judged(t, document)).join(),
-      /int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction/,
+t.test(
+  'autofix makes an integer that is int64 in one alternative int64 in all, and both are served exactly',
+  async (t) => {
+    const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const closed = (properties: Json) => ({ type: 'object', required: Object.keys(properties), properties });
+    const schemas = {
+      User: closed({ id: INT64, name: TEXT, teams: { type: 'array', items: INT64 } }),
+      Bot: closed({ id: { type: 'integer', minimum: 1 }, app: { anyOf: [refer('App'), { type: 'null' }] } }),
+      Both: {
+        anyOf: [
+          refer('User'),
+          refer('Bot'),
+          { required: ['teams'], properties: { teams: { items: { anyOf: [refer('Short'), refer('Low')] } } } },
+        ],
+      },
+      Short: { type: ['integer', 'null'], format: 'int32', minimum: -5, maximum: 5_000_000_000 },
+      Low: { type: 'integer', format: 'int32', minimum: -5_000_000_000 },
+      App: closed({ number: { type: 'integer' }, owner: { oneOf: [refer('Bot'), refer('App')] } }),
+      Alone: closed({ id: { type: 'integer' } }),
+    };
+    const media = { content: { 'application/json': { schema: refer('Both') } } };
+    const echo = operation('echo', { requestBody: media, responses: { '200': media } });
+    const yaml = withPaths({ '/echo': { post: echo } }, ({ components }) => Object.assign(components.schemas, schemas));
+    const document = JSON.parse(yaml);
+    const changes = autofix(document).filter((change) => change.includes('int64'));
+    const places = ['Bot/properties/id', 'Short', 'Low'];
+    t.strictSame(
+      changes,
+      places.map((place) => `/components/schemas/${place}/format is int64: another schema of the same value has it`),
     );
-  }
-});
+    const { Alone, App, Short, Low } = document.components.schemas;
+    t.strictSame([Alone.properties.id, App.properties.number], [{ type: 'integer' }, { type: 'integer' }]);
+    t.strictSame(Short, { ...schemas.Short, format: 'int64', maximum: 2 ** 31 - 1 });
+    t.strictSame(Low, { ...INT64, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 });
+    t.strictSame(autofix(document), []);
+    const fixed = stringify(document, { aliasDuplicateObjects: false });
+    const types = (await buildTypes(document)).text;
+    for (const name of ['User', 'Bot']) t.match(types, new RegExp(` ${name}: \\{[^}]*\\bid: bigint;`));
+    const given: unknown[] = [];
+    const { request } = await serve(t, fixed, {
+      echo: ({ body }) => {
+        given.push(body.id);
+        return { status: 200, body };
+      },
+    });
+    for (const rest of ['"name":"a","teams":[1]', '"app":null']) {
+      const body = `{"id":${LARGE},${rest}}`;
+      t.match(await request('/v1/echo', { method: 'POST', body }), { status: 200, text: body });
+    }
+    t.strictSame(given, [BigInt(LARGE), BigInt(LARGE)]);
+    const wrong = await request('/v1/echo', { method: 'POST', body: '{"id":9223372036854775808,"app":null}' });
+    t.equal(wrong.status, 400);
+  },
+);
+
+t.test(
+  'autofix keeps a number that cannot become int64 like its alternative, and the error tells the fix',
+  async (t) => {
+    for (const other of [{ type: 'number' }, { type: 'integer', enum: [1] }]) {
+      const document = contractWith({ anyOf: [INT64, other] });
+      t.strictSame(autofix(document), []);
+      t.match(
+        (await judged(t, document)).join(),
+        /int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction/,
+      );
+    }
+  },
+);

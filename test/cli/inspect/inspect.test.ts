@@ -29,7 +29,7 @@ async function refusalsOf(file: string): Promise<string[]> {
   return [...text.matchAll(/refused: (.*)/g)].map(([, line = '']) => line.replace(file, 'contract.yaml'));
 }
 
-t.test('inspect shows that a contract can be served, and writes nothing', async (t) => {
+t.test('inspect prints that a contract can be served, and writes nothing', async (t) => {
   t.strictSame(await inspectContract(fileOf('api-with-examples')), {
     text: `listVersionsv2       GET /    served
 getVersionDetailsv2  GET /v2  served
@@ -41,7 +41,7 @@ All of it is served: 2 operations.`,
   t.match((await inspectContract(one)).text, /^All of it is served: 1 operation\.$/m);
 });
 
-t.test('inspect shows all errors at once, each with its fix', async (t) => {
+t.test('inspect prints all errors of a contract, each with its fix', async (t) => {
   const file = edited(t, 'link', ({ paths }) => {
     const [user, owner, repository, merge] = Object.values<Json>(paths);
     delete user.get.responses['200'].links;
@@ -76,17 +76,14 @@ t.test(
   },
 );
 
-t.test(
-  'a contract that cannot be read is reported with the reason; for Swagger 2 the error names a converter',
-  async (t) => {
-    const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
-    t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
-    await t.rejects(inspectContract(fileOf('nothing')), { message: /no such file/ });
-    await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
-  },
-);
+t.test('inspect gives the reason if it cannot read a contract; for Swagger 2 it names a converter', async (t) => {
+  const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
+  t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
+  await t.rejects(inspectContract(fileOf('nothing')), { message: /no such file/ });
+  await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
+});
 
-t.test('with --write, a contract in normal form is written unchanged to a new file', async (t) => {
+t.test('inspect --write copies a contract unchanged to a new file if nothing has to change', async (t) => {
   const out = `${t.testdir()}/out.yaml`;
   const file = fileOf('webhook');
   t.match(await inspectContract(file, out), {
@@ -101,7 +98,7 @@ t.test('with --write, a contract in normal form is written unchanged to a new fi
   await t.rejects(inspectContract(file, `${out}/a`), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
 });
 
-t.test('with --write, each operation gets an operationId, and the contract keeps its meaning', async (t) => {
+t.test('inspect --write gives each operation an operationId, and the contract keeps its meaning', async (t) => {
   for (const name of Object.keys(OTHERS)) {
     const nameless = edited(t, name, ({ paths = {} }) => {
       for (const operation of Object.values<Json>(paths).flatMap(Object.values<Json>)) delete operation.operationId;
@@ -124,7 +121,7 @@ t.test('with --write, each operation gets an operationId, and the contract keeps
   }
 });
 
-t.test('with --write, a contract in OpenAPI 3.0 becomes 3.1', async (t) => {
+t.test('inspect --write converts a contract from OpenAPI 3.0 to 3.1', async (t) => {
   const file = edited(t, 'petstore', (contract) => {
     contract.openapi = '3.0.3';
     contract.components.schemas.Pet.properties.tag = { type: 'string', nullable: true };
@@ -143,7 +140,7 @@ t.test('with --write, a contract in OpenAPI 3.0 becomes 3.1', async (t) => {
   t.strictSame(after.document, before.document);
 });
 
-t.test('with --write, an operationId stays; if two operations share one, the second gets another', async (t) => {
+t.test('inspect --write keeps operationIds; if two operations share one, the second gets another', async (t) => {
   const file = edited(t, 'petstore-expanded', ({ paths }) => {
     paths['/pets'].post.operationId = 'findPets';
     paths['x-theirs'] = { get: 'findPets' };
@@ -154,14 +151,14 @@ t.test('with --write, an operationId stays; if two operations share one, the sec
   t.strictSame(paths['x-theirs'], { get: 'findPets' });
 });
 
-t.test('with --write, a contract with errors is not written', async (t) => {
+t.test('inspect --write does not write a contract with errors', async (t) => {
   const file = edited(t, 'petstore', ({ paths }) => (paths['/pets'].trace = paths['/pets'].get));
   const out = `${file}.out`;
   t.match(await inspectContract(file, out), { text: /TRACE is not served/, code: 1 });
   t.notOk(existsSync(out));
 });
 
-t.test('inspect lists the code that the team has to write, such as token checks and its own error form', async (t) => {
+t.test('inspect lists the code that the team has to write, such as a token check or its own error form', async (t) => {
   const { text } = await inspectContract(fileOf('tictactoe'));
   t.match(
     text,
@@ -191,7 +188,7 @@ t.test('inspect never runs text of a third-party contract as code', async (t) =>
 const BOMB_SIZE = 4_000_000;
 const BOMB = gzipSync(Buffer.alloc(BOMB_SIZE));
 
-t.test('a contract may be at a URL; if the download fails, one line gives the reason', async (t) => {
+t.test('inspect can read a contract from a URL; if the download fails, one line gives the reason', async (t) => {
   const server = createServer(({ url }, response) => {
     response.setHeader('connection', 'close');
     if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
@@ -242,18 +239,18 @@ function run(command: string, file: string) {
   return spawnSync(process.execPath, node, { encoding: 'utf8' });
 }
 
-t.test('inspect fails if a contract has errors', async (t) => {
+t.test('inspect fails if a contract cannot be read', async (t) => {
   t.match(run('inspect', fileOf('nothing')), { status: 1, stdout: 'no such file' });
 });
 
-t.test('a path that is not a file is an error; inspect does not wait for a pipe', async (t) => {
+t.test('inspect fails for a path that is not a regular file, and does not wait for a pipe', async (t) => {
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
   for (const name of [`${folder}/pipe`, folder])
     await t.rejects(inspectContract(name), { message: `${name} cannot be read: it is not a regular file` });
 });
 
-t.test('line breaks and control characters in a third-party contract are shown as codes', async (t) => {
+t.test('inspect, lint and diff print control characters of a third-party contract as codes', async (t) => {
   const file = edited(t, 'api-with-examples', (contract) => {
     contract.paths['/\u001b]0;owned\u0007\nowned'] = { ...contract.paths['/v2'], put: contract.paths['/v2'].get };
     contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };

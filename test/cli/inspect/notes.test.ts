@@ -22,7 +22,7 @@ async function noted(t: Test, source: Json, item: Json = {}): Promise<string[]> 
   return findNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));
 }
 
-t.test('a parameter that is declared twice is reported', async (t) => {
+t.test('inspect notes a parameter that is declared twice', async (t) => {
   const declare = (...names: string[]) =>
     names.map((one) => ({
       name: one,
@@ -37,7 +37,7 @@ t.test('a parameter that is declared twice is reported', async (t) => {
   t.strictSame(await noted(t, { parameters: declare('a', 'b') }), []);
 });
 
-t.test('a variable of the path prefix without a default is reported', async (t) => {
+t.test('inspect notes a variable without a default in the path prefix', async (t) => {
   const notesOf = async (url: string, variables = {}) => {
     const document = { ...parse(contractOf({})), servers: [{ url, variables }] };
     return findNotes(await load(t, stringify(document)));
@@ -49,7 +49,7 @@ t.test('a variable of the path prefix without a default is reported', async (t) 
   t.strictSame(await notesOf('{origin}/v1'), []);
 });
 
-t.test('inspect reports each way in which the server differs from the contract', async (t) => {
+t.test('inspect notes each way in which the server differs from the contract', async (t) => {
   const servers = [{ url: '/other' }];
   const several = { content: { 'text/csv': {}, 'application/json': {} } };
   const cases: [source: Json, note: string, item?: Json][] = [
@@ -70,7 +70,7 @@ t.test('inspect reports each way in which the server differs from the contract',
   t.strictSame(findNotes(await readOurs()), [], 'of ours there is nothing to say');
 });
 
-t.test('if a body allows a range of media types, a note lists the accepted ones', async (t) => {
+t.test('inspect notes which media types are accepted if a body allows a range of them', async (t) => {
   const of = async (...names: string[]) => {
     const content = Object.fromEntries(names.map((name) => [name, { schema: {} }]));
     const post = { operationId: 'echo', requestBody: { content }, responses: DONE };
@@ -84,7 +84,7 @@ t.test('if a body allows a range of media types, a note lists the accepted ones'
   t.strictSame(await of('application/json', 'application/merge-patch+json'), []);
 });
 
-t.test('a note reports schemas that allow everything or nothing', async (t) => {
+t.test('inspect notes schemas that allow nothing, and keywords without effect', async (t) => {
   const ofSchema = (schema: Json) => noted(t, { parameters: [{ name: 'q', in: 'query', schema }] });
   t.strictSame(await ofSchema({ type: 'integer', minLength: 1 }), [
     'minLength says nothing about what is of type integer',
@@ -101,7 +101,7 @@ t.test('a note reports schemas that allow everything or nothing', async (t) => {
   t.strictSame(await ofSchema({ minLength: 1, type: 'string' }), []);
 });
 
-t.test('a note reports each operation whose name in code differs from the contract', async (t) => {
+t.test('inspect notes each operation that has another name in code than in the contract', async (t) => {
   const yaml = contractOf({
     '/a/{b-c}': {
       get: {
@@ -124,14 +124,14 @@ t.test('contract:inspect prints the notes below its table', async (t) => {
   );
 });
 
-t.test('an operation under components.pathItems, or without responses, gets no note', async (t) => {
+t.test('inspect has no note on an operation under components.pathItems, or without responses', async (t) => {
   const pathItems = { shared: { get: {} } };
   const document = { openapi: '3.1.0', info: { title: 'Other', version: '1' }, components: { pathItems } };
   const paths = { '/a': { $ref: '#/components/pathItems/shared' } };
   t.strictSame(findNotes(await load(t, stringify({ ...document, paths }))), []);
 });
 
-t.test('the mapping of a discriminator may contain the name of a schema', async (t) => {
+t.test('the mapping of a discriminator may name a schema without the path to it', async (t) => {
   const of = (kind: string) => ({ type: 'object', properties: { kind: { const: kind } } });
   const oneOf = [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }];
   const Pet = {
@@ -144,7 +144,7 @@ t.test('the mapping of a discriminator may contain the name of a schema', async 
   t.match(types, /Pet: components\["schemas"\]\["Cat"\] \| components\["schemas"\]\["Dog"\];/);
 });
 
-t.test('JSON in a parameter is parsed, and has the type of its schema', async (t) => {
+t.test('a parameter that contains JSON has the TypeScript type of its schema', async (t) => {
   const q = { name: 'q', in: 'query', ...json({ type: 'object', properties: { b: { type: 'integer' } } }) };
   const document = parse(contractOf({ '/a': { get: { operationId: 'find', parameters: [q], responses: DONE } } }));
   t.match((await buildTypes(document)).text, /q\?: \{\s+b\?: number;/);

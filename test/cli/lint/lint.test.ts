@@ -440,11 +440,11 @@ function run(...files: string[]) {
   return { status, stdout };
 }
 
-t.test("contract:lint passes the pet store's contract", async (t) => {
+t.test("contract:lint accepts the pet store's contract", async (t) => {
   t.strictSame(run(), { status: 0, stdout: 'The contract keeps every rule.\n' });
 });
 
-t.test('contract:lint fails on a broken contract, and prints the positions', async (t) => {
+t.test('contract:lint fails for a contract that breaks a rule, and prints the position', async (t) => {
   const folder = styled(t, { 'broken.yaml': edited(({ Pet }) => delete Pet.description) });
   t.match(run(`${folder}/broken.yaml`), {
     status: 1,
@@ -465,7 +465,7 @@ t.test('the lint prints one message for each mistake of a broken contract', asyn
 });
 
 t.test(
-  'the lint does not judge webhooks and callbacks as operations, closes maps, and asks conditions for no description',
+  'the lint accepts webhooks, callbacks, maps and conditions without the parts that operations and fields need',
   async (t) => {
     const yaml = edited(({ contract, createPet, NewPet }) => {
       const sent = {
@@ -486,39 +486,42 @@ t.test(
   },
 );
 
-t.test('a field may be declared next to the alternative that requires it; schemas are found by name', async (t) => {
-  const lintOf = (edit: Edit) => lint(`${styled(t, { 'contract.yaml': edited(edit) })}/contract.yaml`);
-  const asks = (field: string) => ({ required: [field] });
-  const alternatives: Edit = ({ NewPet, contract }) => {
-    const { properties, required, ...words } = NewPet;
-    NewPet.anyOf = [asks('name'), asks('status')];
-    NewPet.not = { required: ['animal', 'status'] };
-    Object.assign(NewPet, { if: asks('status'), else: asks('categoryId') });
-    NewPet.dependentSchemas = { status: { properties: { name: { minLength: 3 } }, required: ['name'] } };
-    const [Cat, Dog] = ['cat', 'dog'].map((kind) => ({
-      ...words,
-      properties: { ...properties, kind: { type: 'string', description: kind } },
-      required: ['kind'],
-    }));
-    Object.assign(contract.components.schemas, { Cat, Dog });
-    const oneOf = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
-    const discriminator = { propertyName: 'kind', mapping: { cat: 'Cat', dog: 'Dog' } };
-    NewPet.properties.animal = { description: 'A pet of a kind.', oneOf, discriminator, writeOnly: true };
-  };
-  t.equal(await lintOf(alternatives), '');
-  const misspelt: Edit = (parts) => {
-    alternatives(parts);
-    parts.NewPet.if = asks('nmae');
-  };
-  t.match(await lintOf(misspelt), /operation createPet: .*requires nmae, which no properties name/);
-  const unknown: Edit = (parts) => {
-    alternatives(parts);
-    parts.NewPet.properties.animal.discriminator.mapping.dog = 'Dug';
-  };
-  t.match(await lintOf(unknown), /no-unresolved-refs/);
-});
+t.test(
+  'a field may be declared next to the alternative that requires it, and the lint finds schemas by their names',
+  async (t) => {
+    const lintOf = (edit: Edit) => lint(`${styled(t, { 'contract.yaml': edited(edit) })}/contract.yaml`);
+    const asks = (field: string) => ({ required: [field] });
+    const alternatives: Edit = ({ NewPet, contract }) => {
+      const { properties, required, ...words } = NewPet;
+      NewPet.anyOf = [asks('name'), asks('status')];
+      NewPet.not = { required: ['animal', 'status'] };
+      Object.assign(NewPet, { if: asks('status'), else: asks('categoryId') });
+      NewPet.dependentSchemas = { status: { properties: { name: { minLength: 3 } }, required: ['name'] } };
+      const [Cat, Dog] = ['cat', 'dog'].map((kind) => ({
+        ...words,
+        properties: { ...properties, kind: { type: 'string', description: kind } },
+        required: ['kind'],
+      }));
+      Object.assign(contract.components.schemas, { Cat, Dog });
+      const oneOf = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+      const discriminator = { propertyName: 'kind', mapping: { cat: 'Cat', dog: 'Dog' } };
+      NewPet.properties.animal = { description: 'A pet of a kind.', oneOf, discriminator, writeOnly: true };
+    };
+    t.equal(await lintOf(alternatives), '');
+    const misspelt: Edit = (parts) => {
+      alternatives(parts);
+      parts.NewPet.if = asks('nmae');
+    };
+    t.match(await lintOf(misspelt), /operation createPet: .*requires nmae, which no properties name/);
+    const unknown: Edit = (parts) => {
+      alternatives(parts);
+      parts.NewPet.properties.animal.discriminator.mapping.dog = 'Dug';
+    };
+    t.match(await lintOf(unknown), /no-unresolved-refs/);
+  },
+);
 
-t.test('if a part has a kind that a rule cannot read, the lint reports its position', async (t) => {
+t.test('if a part of the contract has a type that no rule can read, the lint reports its position', async (t) => {
   const edits: [reported: RegExp, edit: Edit][] = [
     [/array/, ({ listPets }) => (listPets.security = { bearerAuth: [] })],
     [/components.*object/, ({ contract }) => (contract.components = null)],
@@ -543,7 +546,7 @@ t.test('if a part has a kind that a rule cannot read, the lint reports its posit
   }
 });
 
-t.test('the lint also demands that a map in a request is closed', async (t) => {
+t.test('the lint also requires the items of a map in a request to be closed', async (t) => {
   const yaml = edited(({ NewPet }) => {
     const open = { type: 'object', description: 'Open.' };
     NewPet.properties.words = { description: 'Words.', type: 'object', additionalProperties: open };
@@ -551,7 +554,7 @@ t.test('the lint also demands that a map in a request is closed', async (t) => {
   t.match(await lint(`${styled(t, { 'contract.yaml': yaml })}/contract.yaml`), OPEN);
 });
 
-t.test('a document that is not OpenAPI is reported in the same way', async (t) => {
+t.test('the lint reports a document that is not OpenAPI without crashing', async (t) => {
   const bare = edited((parts) => {
     delete parts.contract.info;
     delete parts.contract.servers;
@@ -580,7 +583,7 @@ t.test('a document that is not OpenAPI is reported in the same way', async (t) =
   );
 });
 
-t.test('a reference to another machine is an error, and no request is made', async (t) => {
+t.test('a $ref to another host is an error of the lint, which makes no request', async (t) => {
   const server = createServer((_, reply) => reply.end('type: string')).listen(0, '127.0.0.1');
   let requests = 0;
   server.on('request', () => requests++);
@@ -592,13 +595,13 @@ t.test('a reference to another machine is an error, and no request is made', asy
   server.close();
 });
 
-t.test('a file that is missing or not YAML is an error', async (t) => {
+t.test('the lint reports a file that is missing or not YAML', async (t) => {
   const folder = styled(t, { 'broken.yaml': 'info: [' });
   t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream[^\n]*\n$/);
   t.match(await lint(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
 });
 
-t.test('a format without a meaning is an error', async (t) => {
+t.test('the lint reports a format that nothing checks', async (t) => {
   const yaml = edited(({ components }) => (components.schemas.PetName.format = 'nam'));
   const report = await lint(`${styled(t, { 'contract.yaml': yaml })}/contract.yaml`);
   t.match(

@@ -51,7 +51,7 @@ async function lintIn(t: Test, files: Record<string, string>) {
   return lint([`${t.testdir(files)}/contract.yaml`]);
 }
 
-t.test('a contract in another style has no errors; responses that the server adds are warnings', async (t) => {
+t.test('a third-party contract has no lint errors, and responses that the server adds are warnings', async (t) => {
   const { text, hasErrors } = await lintIn(t, { 'contract.yaml': contractOf() });
   t.equal(hasErrors, false, text);
   t.match(text, /^ {2}\S+contract\.yaml:\d+:\d+ {2}warn {2}contract-first\/declared-replies {2}operation add_book: /m);
@@ -62,13 +62,13 @@ t.test('a contract in another style has no errors; responses that the server add
   }
 });
 
-t.test('the lint passes a contract that has only warnings', async (t) => {
+t.test('the lint accepts a contract that causes only warnings', async (t) => {
   const file = `${t.testdir({ 'contract.yaml': contractOf() })}/contract.yaml`;
   const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, 'lint', file], { encoding: 'utf8' });
   t.match({ status, stdout }, { status: 0, stdout: / warn / });
 });
 
-t.test('a real mistake is an error in every style', async (t) => {
+t.test('a mistake that breaks the service is a lint error, whatever style the contract has', async (t) => {
   const edits: [words: RegExp, edit: (contract: Json) => unknown][] = [
     [/does not fit its schema/, ({ components }) => (components.schemas.Book.properties.title.example = 7)],
     [/`summery` is not expected/, ({ paths }) => (paths['/books'].post.summery = 'Adds.')],
@@ -98,52 +98,49 @@ t.test('a redocly.yaml next to the contract adds rules, and can change the built
   });
 });
 
-t.test(
-  'a name or severity in a redocly.yaml that does not exist is a warning, also for the rules of a plugin',
-  async (t) => {
-    const lines = [
-      'operation-sumary: error',
-      'theirs/neverr: error',
-      'contract-first/integer-formts: error',
-      'info-contact: eror',
-    ];
-    const files = {
-      'contract.yaml': contractOf(),
-      'plugin.mjs': PLUGIN,
-      'redocly.yaml': `plugins: [plugin.mjs]\nrules:\n  theirs/never: error\n  ${lines.join('\n  ')}\noas3_1Rules:\n  contract-first/link: off\n`,
-    };
-    const { text, hasErrors } = await lintIn(t, files);
-    t.equal(hasErrors, false, text);
-    const warned = [...text.matchAll(/^ {2}(\d+):\d+ {2}warn {2}configuration spec {2}(.*)$/gm)].map(
-      ([, line, words]) => [line, words],
-    );
-    t.strictSame(
-      warned.toSorted(([one], [other]) => Number(one) - Number(other)),
-      [
-        ['4', 'Property `operation-sumary` is not expected here.'],
-        ['5', 'There is no rule `theirs/neverr`.'],
-        ['6', 'There is no rule `contract-first/integer-formts`.'],
-        ['7', '`info-contact` can be one of the following only: "error", "warn", "off".'],
-        ['9', 'There is no rule `contract-first/link`.'],
-      ],
-    );
-    t.match(text, /^\S+redocly\.yaml:$/m);
-    const wrong = contractOf(({ components }) => (components.schemas.Book.properties.title.example = 7));
-    t.match(await lintIn(t, { ...files, 'contract.yaml': wrong }), { text: /operation-sumary/, hasErrors: true });
-    t.match(
-      await lintIn(t, {
-        ...files,
-        'extended.yaml': 'rules: { theirs/unknown: warn }',
-        'redocly.yaml': 'extends: [extended.yaml]',
-      }),
-      {
-        text: /redocly\.yaml:\n {2}1:1 {2}warn {2}configuration spec {2}There is no rule `theirs\/unknown`\.$/m,
-      },
-    );
-  },
-);
+t.test('a redocly.yaml with an unknown rule or severity causes a warning, even for rules of a plugin', async (t) => {
+  const lines = [
+    'operation-sumary: error',
+    'theirs/neverr: error',
+    'contract-first/integer-formts: error',
+    'info-contact: eror',
+  ];
+  const files = {
+    'contract.yaml': contractOf(),
+    'plugin.mjs': PLUGIN,
+    'redocly.yaml': `plugins: [plugin.mjs]\nrules:\n  theirs/never: error\n  ${lines.join('\n  ')}\noas3_1Rules:\n  contract-first/link: off\n`,
+  };
+  const { text, hasErrors } = await lintIn(t, files);
+  t.equal(hasErrors, false, text);
+  const warned = [...text.matchAll(/^ {2}(\d+):\d+ {2}warn {2}configuration spec {2}(.*)$/gm)].map(
+    ([, line, words]) => [line, words],
+  );
+  t.strictSame(
+    warned.toSorted(([one], [other]) => Number(one) - Number(other)),
+    [
+      ['4', 'Property `operation-sumary` is not expected here.'],
+      ['5', 'There is no rule `theirs/neverr`.'],
+      ['6', 'There is no rule `contract-first/integer-formts`.'],
+      ['7', '`info-contact` can be one of the following only: "error", "warn", "off".'],
+      ['9', 'There is no rule `contract-first/link`.'],
+    ],
+  );
+  t.match(text, /^\S+redocly\.yaml:$/m);
+  const wrong = contractOf(({ components }) => (components.schemas.Book.properties.title.example = 7));
+  t.match(await lintIn(t, { ...files, 'contract.yaml': wrong }), { text: /operation-sumary/, hasErrors: true });
+  t.match(
+    await lintIn(t, {
+      ...files,
+      'extended.yaml': 'rules: { theirs/unknown: warn }',
+      'redocly.yaml': 'extends: [extended.yaml]',
+    }),
+    {
+      text: /redocly\.yaml:\n {2}1:1 {2}warn {2}configuration spec {2}There is no rule `theirs\/unknown`\.$/m,
+    },
+  );
+});
 
-t.test('an example in OpenAPI 3.0 may be null, and may omit read-only or write-only fields', async (t) => {
+t.test('the lint accepts an example in OpenAPI 3.0 that is null or omits read-only or write-only fields', async (t) => {
   const contract = contractOf((contract) => {
     contract.openapi = '3.0.3';
     const { Book } = contract.components.schemas;
@@ -157,7 +154,7 @@ t.test('an example in OpenAPI 3.0 may be null, and may omit read-only or write-o
   t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
 });
 
-t.test('an example at another URL is not checked', async (t) => {
+t.test('the lint does not check an example at another URL', async (t) => {
   const contract = contractOf(({ paths }) => {
     const { content } = paths['/books'].post.responses['200'];
     content['application/json'].examples = { one: { externalValue: 'https://books.example/one.json' } };
@@ -165,7 +162,7 @@ t.test('an example at another URL is not checked', async (t) => {
   t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
 });
 
-t.test('a release ignores the style, and fails on real mistakes', async (t) => {
+t.test('contract:release accepts any style, and fails for mistakes', async (t) => {
   const strict = 'extends: [recommended-strict]\nrules: { contract-first/declared-replies: error }';
   const folder = t.testdir({ 'contract.yaml': contractOf(), 'redocly.yaml': strict });
   const releaseIt = () => release(`${folder}/contract.yaml`, `${folder}/released`);
@@ -178,7 +175,7 @@ t.test('a release ignores the style, and fails on real mistakes', async (t) => {
   await t.rejects(releaseIt(), { message: /does not fit its schema/ });
 });
 
-t.test("lint runs the team's plugins; inspect and new never run a third party's plugins", async (t) => {
+t.test('the lint runs plugins of the team; inspect and new never run plugins of a third party', async (t) => {
   const { name, version } = JSON.parse(readFileSync('src/contract-first/package.json', 'utf8'));
   const prepare = () =>
     t.testdir({

@@ -24,7 +24,7 @@ function buildDomain(t: Test) {
 }
 
 function testNext(t: Test, prepare: (t: Test) => Open): void {
-  t.test('a migration adds, renames and drops fields and indexes, and keeps each record', async (t) => {
+  t.test('a generated migration adds, renames and drops fields and indexes, and keeps each record', async (t) => {
     const toDomain = buildDomain(t);
     const open = prepare(t);
     const openThings = async (domain: AnyDomain) => {
@@ -63,7 +63,7 @@ function testNext(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testNext, {});
 
-t.test('if a change could lose data, the command asks first and writes nothing', (t) => {
+t.test('if a change could lose data, the migration command asks first and writes nothing', (t) => {
   const toDomain = buildDomain(t);
   const first = toDomain(FIRST, { unique: [{ fields: ['colour'], code: 'taken' }] });
   writeNext(first, 'first', NONE);

@@ -90,51 +90,54 @@ function buildOpen(t: Test, prepare: (t: Test) => Open) {
 }
 
 function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
-  t.test('types, constraints and references change; records, children, triggers and indexes stay', async (t) => {
-    const toDomain = buildDomain(t);
-    const open = buildOpen(t, prepare);
-    const first = toDomain(FIRST, {
-      unique: [{ fields: ['colour'], code: 'taken' }],
-      lists: { equal: ['ownerId', 'note'] },
-    });
-    writeFirst(first);
-    const before = await open(first);
-    const { id: ownerId } = await before.owners.create({ name: 'Ada' });
-    for (const [name, size, note] of [
-      ['a', '9007199254740993'],
-      ['b', '-2', 'kept'],
-      ['c', '3'],
-    ])
-      await before.things.create({ ownerId, name, size, ...(note && { note }) });
-    await before.parts.createAll([{ thingId: 1n }, { thingId: 2n }]);
-    t.equal(await before.things.delete(3n), true);
+  t.test(
+    'a generated migration changes types, constraints and references, and keeps records, children, triggers and indexes',
+    async (t) => {
+      const toDomain = buildDomain(t);
+      const open = buildOpen(t, prepare);
+      const first = toDomain(FIRST, {
+        unique: [{ fields: ['colour'], code: 'taken' }],
+        lists: { equal: ['ownerId', 'note'] },
+      });
+      writeFirst(first);
+      const before = await open(first);
+      const { id: ownerId } = await before.owners.create({ name: 'Ada' });
+      for (const [name, size, note] of [
+        ['a', '9007199254740993'],
+        ['b', '-2', 'kept'],
+        ['c', '3'],
+      ])
+        await before.things.create({ ownerId, name, size, ...(note && { note }) });
+      await before.parts.createAll([{ thingId: 1n }, { thingId: 2n }]);
+      t.equal(await before.things.delete(3n), true);
 
-    const second = toDomain(SECOND, {
-      unique: [{ fields: ['name'], code: 'name_taken' }],
-      lists: { equal: ['ownerId', 'note'] },
-    });
-    const answers = { ...NONE, drop: new Set(['things.colour']) };
-    t.match(writeNext(second, 'second', answers), { files: [/sqlite\/0002-second.sql$/, /postgres\/0002/] });
-    t.strictSame(writeNext(second, 'again', NONE), { files: [] });
-    const { owners, things, parts } = await open(second, (warnings) => t.strictSame(warnings, []));
-    t.match(await things.read(1n), { id: 1n, ownerId, name: 'a', size: 9007199254740993n, note: "it's", pieces: 3n });
-    t.match(await things.read(2n), { name: 'b', size: -2n, note: 'kept' });
-    t.match(await things.create({ ownerId, name: 'a', size: 1n }), { refused: 'name_taken' });
-    t.match(await things.create({ ownerId: 9n, name: 'd', size: 1n }), { refused: 'no_such_owners' });
-    t.match(await things.create({ ownerId, size: 1n, friend: 9n }), { refused: 'no_such_owners' });
-    const { id: thingId } = (await things.create({ ownerId, size: 1n, note: 'n' })) as { id: bigint };
-    t.ok(thingId > 3n, 'no id is used again');
-    await t.rejects(things.create({ ownerId, name: 'x'.repeat(50), size: 2n }), 'a check stays');
-    t.match(await parts.create({ thingId: 9n }), { refused: 'no_such_things' });
-    await parts.create({ thingId });
-    const label = t.fullname.includes('a file') ? 'has parts' : undefined;
-    t.equal((await things.read(thingId))?.label, label, 'triggers on both tables stay');
-    await owners.delete(ownerId as bigint);
-    t.equal(await parts.read(1n), undefined, 'children go with their parents');
-    t.equal(await things.read(1n), undefined);
-  });
+      const second = toDomain(SECOND, {
+        unique: [{ fields: ['name'], code: 'name_taken' }],
+        lists: { equal: ['ownerId', 'note'] },
+      });
+      const answers = { ...NONE, drop: new Set(['things.colour']) };
+      t.match(writeNext(second, 'second', answers), { files: [/sqlite\/0002-second.sql$/, /postgres\/0002/] });
+      t.strictSame(writeNext(second, 'again', NONE), { files: [] });
+      const { owners, things, parts } = await open(second, (warnings) => t.strictSame(warnings, []));
+      t.match(await things.read(1n), { id: 1n, ownerId, name: 'a', size: 9007199254740993n, note: "it's", pieces: 3n });
+      t.match(await things.read(2n), { name: 'b', size: -2n, note: 'kept' });
+      t.match(await things.create({ ownerId, name: 'a', size: 1n }), { refused: 'name_taken' });
+      t.match(await things.create({ ownerId: 9n, name: 'd', size: 1n }), { refused: 'no_such_owners' });
+      t.match(await things.create({ ownerId, size: 1n, friend: 9n }), { refused: 'no_such_owners' });
+      const { id: thingId } = (await things.create({ ownerId, size: 1n, note: 'n' })) as { id: bigint };
+      t.ok(thingId > 3n, 'no id is used again');
+      await t.rejects(things.create({ ownerId, name: 'x'.repeat(50), size: 2n }), 'a check stays');
+      t.match(await parts.create({ thingId: 9n }), { refused: 'no_such_things' });
+      await parts.create({ thingId });
+      const label = t.fullname.includes('a file') ? 'has parts' : undefined;
+      t.equal((await things.read(thingId))?.label, label, 'triggers on both tables stay');
+      await owners.delete(ownerId as bigint);
+      t.equal(await parts.read(1n), undefined, 'children go with their parents');
+      t.equal(await things.read(1n), undefined);
+    },
+  );
 
-  t.test('a value that does not fit the new type makes the migration fail', async (t) => {
+  t.test('a generated migration fails if a stored value does not fit the new type', async (t) => {
     const toDomain = buildDomain(t);
     const open = buildOpen(t, prepare);
     writeNext(toDomain(FIRST), 'first', NONE);
@@ -146,68 +149,77 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(open(second), { message: /things\/0002-second\.sql/ });
   });
 
-  t.test('records with UUIDs keep their order, and a unique field may begin to ignore case', async (t) => {
-    const toDomain = buildDomain(t);
-    const open = buildOpen(t, prepare);
-    const uuids = { ...FIRST, id: { type: 'uuid', set: 'id' }, ownerId: { type: 'text' } } as const;
-    const toThings = (columns: AnyDescription['columns'], more: Partial<AnyDescription> = {}): AnyDomain => {
-      const { things } = toDomain(columns, more);
-      return { things } as AnyDomain;
-    };
-    writeNext(toThings(uuids), 'first', NONE);
-    const { things } = await open(toThings(uuids));
-    for (const name of ['b', 'a']) await things.create({ ownerId: 'Ada', name, size: '1' });
-    const changed = { ...uuids, size: { type: 'int32' }, name: { type: 'text', ignoresCase: true } } as const;
-    const second = toThings(changed, { unique: [{ fields: ['name'], code: 'name_taken' }] });
-    writeNext(second, 'second', NONE);
-    t.strictSame(writeNext(second, 'again', NONE), { files: [] });
-    const now = await open(second);
-    t.match((await now.things.list({ limit: 9 }))?.body.read(), [{ name: 'b', size: 1 }, { name: 'a' }]);
-    t.match(await now.things.create({ ownerId: 'Ada', name: 'A', size: 1 }), { refused: 'name_taken' });
-  });
+  t.test(
+    'a generated migration keeps the order of records with UUIDs, and may make a unique set ignore case',
+    async (t) => {
+      const toDomain = buildDomain(t);
+      const open = buildOpen(t, prepare);
+      const uuids = { ...FIRST, id: { type: 'uuid', set: 'id' }, ownerId: { type: 'text' } } as const;
+      const toThings = (columns: AnyDescription['columns'], more: Partial<AnyDescription> = {}): AnyDomain => {
+        const { things } = toDomain(columns, more);
+        return { things } as AnyDomain;
+      };
+      writeNext(toThings(uuids), 'first', NONE);
+      const { things } = await open(toThings(uuids));
+      for (const name of ['b', 'a']) await things.create({ ownerId: 'Ada', name, size: '1' });
+      const changed = { ...uuids, size: { type: 'int32' }, name: { type: 'text', ignoresCase: true } } as const;
+      const second = toThings(changed, { unique: [{ fields: ['name'], code: 'name_taken' }] });
+      writeNext(second, 'second', NONE);
+      t.strictSame(writeNext(second, 'again', NONE), { files: [] });
+      const now = await open(second);
+      t.match((await now.things.list({ limit: 9 }))?.body.read(), [{ name: 'b', size: 1 }, { name: 'a' }]);
+      t.match(await now.things.create({ ownerId: 'Ada', name: 'A', size: 1 }), { refused: 'name_taken' });
+    },
+  );
 
-  t.test('removing a reference removes its foreign key; a new column gets its own foreign key', async (t) => {
-    const toDomain = buildDomain(t);
-    const open = buildOpen(t, prepare);
-    writeNext(toDomain(FIRST), 'first', NONE);
-    const { owners, things } = await open(toDomain(FIRST));
-    const { id: ownerId } = await owners.create({ name: 'Ada' });
-    await things.create({ ownerId, name: 'a', size: 's' });
-    const { ownerId: _owner, ...others } = FIRST;
-    const without = toDomain({ ...others, ownerId: { type: 'int64' } });
-    writeNext(without, 'second', NONE);
-    t.match(await (await open(without)).things.create({ ownerId: 9n, name: 'b', size: 's' }), { id: 2n });
-    const third = toDomain({ ...others, friend: { type: 'int64', isOptional: true, of: 'owners' } });
-    t.match(writeNext(third, 'third', { ...NONE, drop: new Set(['things.owner_id']) }), { files: [/0003/, /0003/] });
-    const now = await open(third);
-    t.match(await now.things.create({ friend: 9n, name: 'c', size: 's' }), { refused: 'no_such_owners' });
-    t.match(await now.things.read(1n), { name: 'a' });
-  });
+  t.test(
+    'a generated migration drops the foreign key of a removed reference, and adds that of a new one',
+    async (t) => {
+      const toDomain = buildDomain(t);
+      const open = buildOpen(t, prepare);
+      writeNext(toDomain(FIRST), 'first', NONE);
+      const { owners, things } = await open(toDomain(FIRST));
+      const { id: ownerId } = await owners.create({ name: 'Ada' });
+      await things.create({ ownerId, name: 'a', size: 's' });
+      const { ownerId: _owner, ...others } = FIRST;
+      const without = toDomain({ ...others, ownerId: { type: 'int64' } });
+      writeNext(without, 'second', NONE);
+      t.match(await (await open(without)).things.create({ ownerId: 9n, name: 'b', size: 's' }), { id: 2n });
+      const third = toDomain({ ...others, friend: { type: 'int64', isOptional: true, of: 'owners' } });
+      t.match(writeNext(third, 'third', { ...NONE, drop: new Set(['things.owner_id']) }), { files: [/0003/, /0003/] });
+      const now = await open(third);
+      t.match(await now.things.create({ friend: 9n, name: 'c', size: 's' }), { refused: 'no_such_owners' });
+      t.match(await now.things.read(1n), { name: 'a' });
+    },
+  );
 }
 
 onBoth(t, testRebuilds, {});
 
-t.test("SQLite keeps a team's additions; the command asks about a trigger that uses a dropped column", (t) => {
-  const toDomain = buildDomain(t);
-  const first = toDomain(FIRST, { unique: [{ fields: ['colour'], code: 'taken' }] });
-  writeFirst(first);
-  const second = toDomain(SECOND);
-  const drop = new Set(['things.colour']);
-  const file = new URL('sqlite/0002-second.sql', first.things?.migrations);
-  writeNext(second, 'second', { ...NONE, drop });
-  const sql = readFileSync(file, 'utf8');
-  for (const kept of [
-    "CHECK (length(name) < 50 /* ) */ AND name <> 'x)')\n",
-    'UNIQUE (label, size)',
-    'CREATE INDEX things_by_hand',
-    'CREATE TRIGGER name_things',
-  ])
-    t.match(sql, kept);
-  t.notMatch(sql, 'colour');
-  const { label: _label, ...others } = SECOND;
-  const both = { ...NONE, drop: new Set(['things.label', 'things.colour']) };
-  t.match(writeNext(toDomain({ ...others, colour: FIRST.colour }), 'third', both), {
-    questions: ['the trigger name_things of things uses a dropped column: write this migration by hand'],
-  });
-  t.end();
-});
+t.test(
+  'a generated SQLite migration keeps what a team added; the command asks about triggers on a dropped column',
+  (t) => {
+    const toDomain = buildDomain(t);
+    const first = toDomain(FIRST, { unique: [{ fields: ['colour'], code: 'taken' }] });
+    writeFirst(first);
+    const second = toDomain(SECOND);
+    const drop = new Set(['things.colour']);
+    const file = new URL('sqlite/0002-second.sql', first.things?.migrations);
+    writeNext(second, 'second', { ...NONE, drop });
+    const sql = readFileSync(file, 'utf8');
+    for (const kept of [
+      "CHECK (length(name) < 50 /* ) */ AND name <> 'x)')\n",
+      'UNIQUE (label, size)',
+      'CREATE INDEX things_by_hand',
+      'CREATE TRIGGER name_things',
+    ])
+      t.match(sql, kept);
+    t.notMatch(sql, 'colour');
+    const { label: _label, ...others } = SECOND;
+    const both = { ...NONE, drop: new Set(['things.label', 'things.colour']) };
+    t.match(writeNext(toDomain({ ...others, colour: FIRST.colour }), 'third', both), {
+      questions: ['the trigger name_things of things uses a dropped column: write this migration by hand'],
+    });
+    t.end();
+  },
+);

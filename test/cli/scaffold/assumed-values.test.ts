@@ -22,7 +22,7 @@ const withFields =
     book.required.push(...Object.keys(fields));
   };
 
-t.test("a required field without a source gets the contract's example", async (t) => {
+t.test("with --assume, new gives a required field that no request sends the contract's example", async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const author = {
     type: 'object',
@@ -52,7 +52,7 @@ t.test("a required field without a source gets the contract's example", async (t
   t.match([...without.reasons.values()][0], /Book\.url is required, and comes from nowhere/);
 });
 
-t.test('an example that does not fit its schema is not stored', async (t) => {
+t.test('new does not store an example that breaks its schema', async (t) => {
   const code = { ...text, pattern: '^[A-Z]{3}$', example: 'abc' };
   const { collections } = await written(t, withFields({ code }), true);
   t.match(collections[0]?.files.get('src/books/domain.ts'), "code: { type: 'text', first: 'ABC' }, // assumed");
@@ -61,7 +61,7 @@ t.test('an example that does not fit its schema is not stored', async (t) => {
   t.match([...reasons.values()][0], /Book\.code is required, and comes from nowhere/);
 });
 
-t.test("a field next to the record in a reply gets the contract's example", async (t) => {
+t.test("with --assume, new gives a required field next to the record in a reply the contract's example", async (t) => {
   const envelope =
     (note: Json): Parameters<typeof books>[0] =>
     ({ paths }) => {
@@ -84,7 +84,7 @@ t.test("a field next to the record in a reply gets the contract's example", asyn
   t.match([...reasons.values()][0], /the field note of its reply comes from nowhere/);
 });
 
-t.test('a field that appears only in requests is stored in a column that clients never see', async (t) => {
+t.test('new stores a field that only requests have in a column that clients never see', async (t) => {
   const { collections, reasons } = await written(
     t,
     ({ body }) => {
@@ -104,7 +104,7 @@ t.test('a field that appears only in requests is stored in a column that clients
 });
 
 t.test(
-  'a password is not stored: one that no reply has is left out, and one that a reply has stops the handlers',
+  'new never stores a password: without it in replies it is dropped, otherwise no handlers are written',
   async (t) => {
     const { collections } = await written(t, ({ body }) => Object.assign(body.properties, { password: text }), false);
     t.match(collections[0]?.handlers.get('createBook'), 'const { password: _, ...stored } = body;');
@@ -122,17 +122,20 @@ t.test(
   },
 );
 
-t.test('parameters about the call have no effect, and with --assume those that are always sent', async (t) => {
-  const header = (name: string) => ({ name, in: 'header', required: true, schema: text });
-  const edit: Parameters<typeof books>[0] = ({ paths }) => {
-    paths['/books'].parameters = [header('X-Request-ID'), query('api_version', text), query('auth', text)];
-    paths['/books/{bookId}'].parameters.push(header('X-Colour'));
-  };
-  const plain = await written(t, edit, false);
-  t.match(plain.collections[0]?.assumed.join('\n'), 'books: the parameter X-Request-ID has no effect');
-  t.match(plain.collections[0]?.assumed.join('\n'), 'books: the parameter api_version has no effect');
-  t.match(plain.reasons.get('getBook'), /its parameter X-Colour is not understood/);
-  const assuming = await written(t, edit, true);
-  t.strictSame([...assuming.reasons], []);
-  t.match(assuming.collections[0]?.assumed.join('\n'), 'books: the parameter X-Colour has no effect');
-});
+t.test(
+  'new ignores parameters about the call, such as X-Request-ID; with --assume also those that are always sent',
+  async (t) => {
+    const header = (name: string) => ({ name, in: 'header', required: true, schema: text });
+    const edit: Parameters<typeof books>[0] = ({ paths }) => {
+      paths['/books'].parameters = [header('X-Request-ID'), query('api_version', text), query('auth', text)];
+      paths['/books/{bookId}'].parameters.push(header('X-Colour'));
+    };
+    const plain = await written(t, edit, false);
+    t.match(plain.collections[0]?.assumed.join('\n'), 'books: the parameter X-Request-ID has no effect');
+    t.match(plain.collections[0]?.assumed.join('\n'), 'books: the parameter api_version has no effect');
+    t.match(plain.reasons.get('getBook'), /its parameter X-Colour is not understood/);
+    const assuming = await written(t, edit, true);
+    t.strictSame([...assuming.reasons], []);
+    t.match(assuming.collections[0]?.assumed.join('\n'), 'books: the parameter X-Colour has no effect');
+  },
+);

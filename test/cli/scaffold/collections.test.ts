@@ -21,7 +21,7 @@ async function load(t: Test, contract: Json) {
 const written = async (t: Test, contract: Json, isAssuming = false) =>
   writeCollections(await load(t, contract), { isAssuming });
 
-t.test('a resource gets a description, its migrations, and a handler for each operation', async (t) => {
+t.test('new writes a description, migrations, and a handler for each operation of a resource', async (t) => {
   const { collections, reasons } = await written(t, books());
   t.strictSame([collections.length, [...reasons]], [1, []]);
   const { files, handlers, assumed } = collections[0] as (typeof collections)[0];
@@ -42,7 +42,7 @@ t.test('a resource gets a description, its migrations, and a handler for each op
   for (const [id, handler] of handlers) t.ok(handler.split('\n').length <= 18, id);
 });
 
-t.test('a column has the type of its field, and the default that the contract gives the field', async (t) => {
+t.test('new gives a column the type and the default that its field has in the contract', async (t) => {
   const { collections } = await written(
     t,
     books(({ book, body }) => {
@@ -72,7 +72,7 @@ t.test('a column has the type of its field, and the default that the contract gi
     t.match(domain, line);
 });
 
-t.test('a handler follows its contract in pages, ids, bodies and envelopes', async (t) => {
+t.test("new writes handlers that follow the contract's pages, ids, bodies and envelopes", async (t) => {
   const int32 = { type: 'integer', format: 'int32' };
   const int64 = { type: 'integer', format: 'int64' };
   const list = (parameters: Json[], schema: Json) => ({
@@ -322,7 +322,7 @@ t.test('a handler follows its contract in pages, ids, bodies and envelopes', asy
   }
 });
 
-t.test('a message names a record with the right article', async (t) => {
+t.test('messages of written handlers name a record with the right article', async (t) => {
   for (const [name, noun] of [
     ['items', 'an item'],
     ['users', 'a user'],
@@ -339,7 +339,7 @@ t.test('a message names a record with the right article', async (t) => {
   }
 });
 
-t.test('for everything that is not stored, a reason is given', async (t) => {
+t.test('new gives a reason for each resource that it does not store', async (t) => {
   const CASES: [reason: RegExp, edit: Parameters<typeof books>[0]][] = [
     [
       /^Book\.author is required, and comes from nowhere$|created: Book\.author/,
@@ -557,7 +557,7 @@ t.test('for everything that is not stored, a reason is given', async (t) => {
   }
 });
 
-t.test('names and texts of the contract appear unchanged in the written files', async (t) => {
+t.test('names and texts of the contract appear unchanged in the files that new writes', async (t) => {
   const check = async (texts: string[]) => {
     const [a = 'a', b = 'b', c = 'c'] = texts;
     const contract = books(

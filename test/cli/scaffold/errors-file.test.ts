@@ -81,141 +81,150 @@ const INVALID = new HttpError('invalid_request', 'query.limit must be a number',
   problems: [new Problem('/query/limit', 'type', 'query.limit must be a number')],
 });
 
-t.test("the errors file uses the contract's form, chosen by the names and types of its fields", async (t) => {
-  const FORMS: [name: string, schema: Json, missing: Json][] = [
-    [
-      'a number and a text',
-      object({ code: { type: 'integer', format: 'int32' }, message: text }),
-      { code: 404, message: MISSING.message },
-    ],
-    [
-      'a 64-bit number',
-      object({ code: { type: 'integer', format: 'int64' }, message: text }),
-      { code: 404n, message: MISSING.message },
-    ],
-    ['one text', text, MISSING.message],
-    ['a text with bounds', object({ error: { type: 'string', minLength: 3, maxLength: 9 } }), { error: 'Nothing i' }],
-    [
-      'problem details',
-      object({
-        type: { type: 'string', format: 'uri-reference' },
-        title: text,
-        status: { type: 'integer' },
-        detail: text,
-        instance: text,
+t.test(
+  "new writes an errors.ts in the contract's form, which it chooses by the names and types of its fields",
+  async (t) => {
+    const FORMS: [name: string, schema: Json, missing: Json][] = [
+      [
+        'a number and a text',
+        object({ code: { type: 'integer', format: 'int32' }, message: text }),
+        { code: 404, message: MISSING.message },
+      ],
+      [
+        'a 64-bit number',
+        object({ code: { type: 'integer', format: 'int64' }, message: text }),
+        { code: 404n, message: MISSING.message },
+      ],
+      ['one text', text, MISSING.message],
+      ['a text with bounds', object({ error: { type: 'string', minLength: 3, maxLength: 9 } }), { error: 'Nothing i' }],
+      [
+        'problem details',
+        object({
+          type: { type: 'string', format: 'uri-reference' },
+          title: text,
+          status: { type: 'integer' },
+          detail: text,
+          instance: text,
+        }),
+        { type: 'about:blank', title: 'Not Found', status: 404, detail: MISSING.message, instance: 'r1' },
+      ],
+      [
+        'OAuth, in an object, with a constant',
+        object({ error: object({ code: { ...text, example: 'NOT_FOUND' }, message: text }), ok: { const: false } }),
+        { error: { code: 'ROUTE_NOT_FOUND', message: MISSING.message }, ok: false },
+      ],
+      [
+        'spellings',
+        object({
+          error_code: { ...text, example: 'not-found' },
+          error_description: text,
+          success: { type: 'boolean' },
+          retryable: { type: 'boolean' },
+        }),
+        { error_code: 'route-not-found', error_description: MISSING.message, success: false, retryable: false },
+      ],
+      [
+        'a code in one word',
+        object({ errorCode: { ...text, example: 'NotFound' }, msg: text }),
+        { errorCode: 'RouteNotFound', msg: MISSING.message },
+      ],
+      [
+        'a code as a name',
+        object({ errorCode: { ...text, example: 'notFound' }, msg: text }),
+        { errorCode: 'routeNotFound', msg: MISSING.message },
+      ],
+      [
+        'a status as a text',
+        object({ status: text, title: text, failed: { type: 'boolean' } }),
+        { status: '404', title: 'Not Found', failed: true },
+      ],
+      [
+        'a default, null, and a text without a meaning',
+        object({
+          colour: { ...text, default: 'red' },
+          hue: { type: ['string', 'null'] },
+          shade: { ...text, enum: ['x'] },
+          message: text,
+        }),
+        { colour: 'red', hue: null, shade: 'x', message: MISSING.message },
+      ],
+      [
+        'one of two forms',
+        { oneOf: [object({ reason: { type: 'string', pattern: '^y$' } }), object({ reason: text, name: text })] },
+        { reason: MISSING.message, name: 'route_not_found' },
+      ],
+    ];
+    for (const [name, schema, missing] of FORMS) {
+      const { bodyOf, check, notes } = await written(t, contractWith({ default: schema }));
+      t.strictSame(bodyOf(MISSING, 'default'), missing, name);
+      t.strictSame(check(), [], name);
+      if (name !== 'a default, null, and a text without a meaning') t.strictSame(notes, [], name);
+    }
+  },
+);
+
+t.test(
+  "the written errors.ts puts a request's problems into the items or fields of the contract's error",
+  async (t) => {
+    const item = object({ field: text, message: text, code: text, in: text });
+    const made = { field: 'limit', message: INVALID.message, code: 'type', in: 'query' };
+    const FORMS: [errors: Json, invalid: Json, missing: Json][] = [
+      [{ type: 'array', items: item }, [made], []],
+      [{ type: 'array', items: item, maxItems: 3 }, [made], []],
+      [{ type: 'array', items: { enum: ['bad', 'worse'] } }, ['bad'], []],
+      [
+        { type: 'array', items: object({ message: text }), minItems: 1 },
+        [{ message: INVALID.message }],
+        [{ message: MISSING.message }],
+      ],
+      [{ type: 'array', items: text }, [INVALID.message], []],
+      [{ type: 'object', additionalProperties: { type: 'array', items: text } }, { limit: [INVALID.message] }, {}],
+      [{ type: 'object', additionalProperties: text }, { limit: INVALID.message }, {}],
+    ];
+    for (const [errors, invalid, missing] of FORMS) {
+      const needed = await written(t, contractWith({ default: object({ message: text, errors }) }));
+      t.match(needed.bodyOf(INVALID, 'default'), { errors: invalid });
+      t.match(needed.bodyOf(MISSING, 'default'), { errors: missing });
+      t.strictSame(needed.check(), []);
+      const optional = await written(t, contractWith({ default: object({ message: text, errors }, ['message']) }));
+      t.match(optional.bodyOf(INVALID, 'default'), { errors: invalid });
+      t.strictSame(optional.check(), []);
+    }
+  },
+);
+
+t.test(
+  "the written errors.ts chooses an error code of the contract's enum by status; a status may have its own form",
+  async (t) => {
+    const codes = { enum: ['BAD_INPUT', 'UNKNOWN_THING', 'TOO_MANY', 'SERVER_ERROR'] };
+    const table = await written(t, contractWith({ default: object({ 'error-code': codes, message: text }) }));
+    t.match(table.file, /^const ERROR_CODE_BY_STATUS = \{\n {2}400: 'BAD_INPUT',\n/m);
+    t.match(table.bodyOf(MISSING, 'default'), { 'error-code': 'UNKNOWN_THING' });
+    t.match(table.bodyOf(new HttpError('rate_limited', 'x'), 'default'), { 'error-code': 'TOO_MANY' });
+    t.match(table.bodyOf(new HttpError('internal_error', 'x'), 'default'), { 'error-code': 'SERVER_ERROR' });
+    t.strictSame(table.check(), []);
+
+    const own = await written(
+      t,
+      contractWith({
+        400: object({ problems: { type: 'array', items: text } }),
+        404: object({ message: text }),
+        default: object({ message: text }),
       }),
-      { type: 'about:blank', title: 'Not Found', status: 404, detail: MISSING.message, instance: 'r1' },
-    ],
-    [
-      'OAuth, in an object, with a constant',
-      object({ error: object({ code: { ...text, example: 'NOT_FOUND' }, message: text }), ok: { const: false } }),
-      { error: { code: 'ROUTE_NOT_FOUND', message: MISSING.message }, ok: false },
-    ],
-    [
-      'spellings',
-      object({
-        error_code: { ...text, example: 'not-found' },
-        error_description: text,
-        success: { type: 'boolean' },
-        retryable: { type: 'boolean' },
-      }),
-      { error_code: 'route-not-found', error_description: MISSING.message, success: false, retryable: false },
-    ],
-    [
-      'a code in one word',
-      object({ errorCode: { ...text, example: 'NotFound' }, msg: text }),
-      { errorCode: 'RouteNotFound', msg: MISSING.message },
-    ],
-    [
-      'a code as a name',
-      object({ errorCode: { ...text, example: 'notFound' }, msg: text }),
-      { errorCode: 'routeNotFound', msg: MISSING.message },
-    ],
-    [
-      'a status as a text',
-      object({ status: text, title: text, failed: { type: 'boolean' } }),
-      { status: '404', title: 'Not Found', failed: true },
-    ],
-    [
-      'a default, null, and a text without a meaning',
-      object({
-        colour: { ...text, default: 'red' },
-        hue: { type: ['string', 'null'] },
-        shade: { ...text, enum: ['x'] },
-        message: text,
-      }),
-      { colour: 'red', hue: null, shade: 'x', message: MISSING.message },
-    ],
-    [
-      'one of two forms',
-      { oneOf: [object({ reason: { type: 'string', pattern: '^y$' } }), object({ reason: text, name: text })] },
-      { reason: MISSING.message, name: 'route_not_found' },
-    ],
-  ];
-  for (const [name, schema, missing] of FORMS) {
-    const { bodyOf, check, notes } = await written(t, contractWith({ default: schema }));
-    t.strictSame(bodyOf(MISSING, 'default'), missing, name);
-    t.strictSame(check(), [], name);
-    if (name !== 'a default, null, and a text without a meaning') t.strictSame(notes, [], name);
-  }
-});
+    );
+    t.match(
+      own.file,
+      "if (reply === '400') return { problems: problems?.map((problem) => problem.message) ?? [message] };",
+    );
+    t.strictSame(
+      [own.bodyOf(INVALID), own.bodyOf(MISSING)],
+      [{ problems: [INVALID.message] }, { message: MISSING.message }],
+    );
+    t.strictSame(own.check(), []);
+  },
+);
 
-t.test("a request's problems become the items or fields that the contract has for them", async (t) => {
-  const item = object({ field: text, message: text, code: text, in: text });
-  const made = { field: 'limit', message: INVALID.message, code: 'type', in: 'query' };
-  const FORMS: [errors: Json, invalid: Json, missing: Json][] = [
-    [{ type: 'array', items: item }, [made], []],
-    [{ type: 'array', items: item, maxItems: 3 }, [made], []],
-    [{ type: 'array', items: { enum: ['bad', 'worse'] } }, ['bad'], []],
-    [
-      { type: 'array', items: object({ message: text }), minItems: 1 },
-      [{ message: INVALID.message }],
-      [{ message: MISSING.message }],
-    ],
-    [{ type: 'array', items: text }, [INVALID.message], []],
-    [{ type: 'object', additionalProperties: { type: 'array', items: text } }, { limit: [INVALID.message] }, {}],
-    [{ type: 'object', additionalProperties: text }, { limit: INVALID.message }, {}],
-  ];
-  for (const [errors, invalid, missing] of FORMS) {
-    const needed = await written(t, contractWith({ default: object({ message: text, errors }) }));
-    t.match(needed.bodyOf(INVALID, 'default'), { errors: invalid });
-    t.match(needed.bodyOf(MISSING, 'default'), { errors: missing });
-    t.strictSame(needed.check(), []);
-    const optional = await written(t, contractWith({ default: object({ message: text, errors }, ['message']) }));
-    t.match(optional.bodyOf(INVALID, 'default'), { errors: invalid });
-    t.strictSame(optional.check(), []);
-  }
-});
-
-t.test('an enum of codes becomes a table by status; a status may have its own form', async (t) => {
-  const codes = { enum: ['BAD_INPUT', 'UNKNOWN_THING', 'TOO_MANY', 'SERVER_ERROR'] };
-  const table = await written(t, contractWith({ default: object({ 'error-code': codes, message: text }) }));
-  t.match(table.file, /^const ERROR_CODE_BY_STATUS = \{\n {2}400: 'BAD_INPUT',\n/m);
-  t.match(table.bodyOf(MISSING, 'default'), { 'error-code': 'UNKNOWN_THING' });
-  t.match(table.bodyOf(new HttpError('rate_limited', 'x'), 'default'), { 'error-code': 'TOO_MANY' });
-  t.match(table.bodyOf(new HttpError('internal_error', 'x'), 'default'), { 'error-code': 'SERVER_ERROR' });
-  t.strictSame(table.check(), []);
-
-  const own = await written(
-    t,
-    contractWith({
-      400: object({ problems: { type: 'array', items: text } }),
-      404: object({ message: text }),
-      default: object({ message: text }),
-    }),
-  );
-  t.match(
-    own.file,
-    "if (reply === '400') return { problems: problems?.map((problem) => problem.message) ?? [message] };",
-  );
-  t.strictSame(
-    [own.bodyOf(INVALID), own.bodyOf(MISSING)],
-    [{ problems: [INVALID.message] }, { message: MISSING.message }],
-  );
-  t.strictSame(own.check(), []);
-});
-
-t.test('operations that give one status different forms are reported', async (t) => {
+t.test('new reports operations that give the same status different error forms', async (t) => {
   const contract = contractWith({ 404: object({ message: text }), default: object({ message: text }) });
   const other = contractWith({ 404: object({ error: text }), default: object({ message: text }) }, '/others/{id}');
   other.paths['/others/{id}'].get.operationId = 'getOther';
@@ -226,33 +235,42 @@ t.test('operations that give one status different forms are reported', async (t)
   t.strictSame(check(), []);
 });
 
-t.test("if the server's own form fits, no file is written; assumed and missing parts are reported", async (t) => {
-  const ours = { code: text, message: text, status: { type: 'integer' }, problems: { type: 'array' } };
-  const usual = await written(t, contractWith({ default: object(ours, ['code', 'message', 'status']) }));
-  t.strictSame([usual.file, usual.notes], [undefined, []]);
-  const open = await written(t, contractWith({ 404: object({ reason: text }), 500: true }));
-  t.match(open.file, /^ {2}return \{ reason: message \};$/m, 'a reply that allows anything has the form of the others');
-  const request = await written(t, contractWith({ default: object({ name: { type: 'array', items: text } }, []) }));
-  t.strictSame(request.bodyOf(MISSING, 'default'), { name: [MISSING.message] });
-  t.strictSame(request.notes, ['src/errors.ts: nothing says what a field means: body.name is the message']);
-  const assumed = await written(
-    t,
-    contractWith({ default: object({ message: text, region: { ...text, example: 'eu' } }) }),
-  );
-  t.strictSame(assumed.notes, ['src/errors.ts: nothing says what a field means: body.region is "eu"']);
-  const id = { ...text, format: 'uuid', example: '123e4567-e89b-42d3-a456-426614174000' };
-  const optional = await written(t, contractWith({ default: object({ error: object({ id, message: text }) }, []) }));
-  t.strictSame(optional.bodyOf(MISSING, 'default'), { error: { id: id.example, message: MISSING.message } });
-  t.strictSame(optional.notes, [`src/errors.ts: nothing says what a field means: body.error.id is "${id.example}"`]);
-  t.strictSame(optional.check(), []);
-  const impossible = await written(
-    t,
-    contractWith({ default: object({ message: { type: 'string', pattern: '^x+$', maxLength: 1 } }) }),
-  );
-  t.match(impossible.notes, [/^operation getThing: response default: no body was found: write it in src\/errors\.ts$/]);
-});
+t.test(
+  "new writes no errors.ts if the server's own error form fits, and reports assumed and missing fields",
+  async (t) => {
+    const ours = { code: text, message: text, status: { type: 'integer' }, problems: { type: 'array' } };
+    const usual = await written(t, contractWith({ default: object(ours, ['code', 'message', 'status']) }));
+    t.strictSame([usual.file, usual.notes], [undefined, []]);
+    const open = await written(t, contractWith({ 404: object({ reason: text }), 500: true }));
+    t.match(
+      open.file,
+      /^ {2}return \{ reason: message \};$/m,
+      'a reply that allows anything has the form of the others',
+    );
+    const request = await written(t, contractWith({ default: object({ name: { type: 'array', items: text } }, []) }));
+    t.strictSame(request.bodyOf(MISSING, 'default'), { name: [MISSING.message] });
+    t.strictSame(request.notes, ['src/errors.ts: nothing says what a field means: body.name is the message']);
+    const assumed = await written(
+      t,
+      contractWith({ default: object({ message: text, region: { ...text, example: 'eu' } }) }),
+    );
+    t.strictSame(assumed.notes, ['src/errors.ts: nothing says what a field means: body.region is "eu"']);
+    const id = { ...text, format: 'uuid', example: '123e4567-e89b-42d3-a456-426614174000' };
+    const optional = await written(t, contractWith({ default: object({ error: object({ id, message: text }) }, []) }));
+    t.strictSame(optional.bodyOf(MISSING, 'default'), { error: { id: id.example, message: MISSING.message } });
+    t.strictSame(optional.notes, [`src/errors.ts: nothing says what a field means: body.error.id is "${id.example}"`]);
+    t.strictSame(optional.check(), []);
+    const impossible = await written(
+      t,
+      contractWith({ default: object({ message: { type: 'string', pattern: '^x+$', maxLength: 1 } }) }),
+    );
+    t.match(impossible.notes, [
+      /^operation getThing: response default: no body was found: write it in src\/errors\.ts$/,
+    ]);
+  },
+);
 
-t.test('an error reply that allows only listed texts gets the first of them', async (t) => {
+t.test('an error reply that allows only certain texts gets the first of them', async (t) => {
   for (const schema of [
     { enum: ['Internal Server Error'] },
     { const: 'Internal Server Error' },
@@ -265,53 +283,62 @@ t.test('an error reply that allows only listed texts gets the first of them', as
   }
 });
 
-t.test('unclear fields are tried by their types; a form may fit only some statuses', async (t) => {
-  const FORMS: [schema: Json, missing: Json][] = [
-    [object({ type: text, title: text, status: { type: 'integer' }, detail: text }), { type: 'about:blank' }],
-    [
-      object({ message: text, link: { ...text, format: 'uri' }, date: { ...text, format: 'date-time' } }, [
-        'message',
-        'link',
-      ]),
-      { link: 'about:blank' },
-    ],
-    [object({ message: text, failedAt: { ...text, format: 'date-time' } }), { failedAt: /^20/ }],
-    [object({ message: text, isOdd: { type: 'boolean' }, more: { type: 'object' } }), { isOdd: true, more: {} }],
-    [
-      { ...object({ message: text }), required: ['message', 'error'], additionalProperties: text },
-      { message: MISSING.message },
-    ],
-    [object({ message: text, errors: { type: 'object', additionalProperties: { type: 'integer' } } }), { errors: {} }],
-    [object({ message: text, size: { type: 'integer', format: 'int64', minimum: 9007199254740993n } }), {}],
-    [object({ message: text, '0': { enum: ['NOT_FOUND', 'SERVER_ERROR'] } }), { 0: 'NOT_FOUND' }],
-    [
-      object({ message: text, errors: { type: 'array', items: object({ message: text, line: { type: 'integer' } }) } }),
-      { errors: [] },
-    ],
-  ];
-  for (const [schema, missing] of FORMS) {
-    const { bodyOf, check } = await written(t, contractWith({ default: schema }));
-    t.match(bodyOf(MISSING, 'default'), missing);
-    t.strictSame(check(), []);
-  }
-  const constant = await written(t, contractWith({ default: object({ failed: { const: true } }) }));
-  t.match(constant.file, 'export function toErrorBody(): OwnErrorBody {');
-  const table = await written(
-    t,
-    contractWith({
-      404: object({ kind: { enum: ['NOT_FOUND', 'BAD'] } }),
-      400: object({ kind: { enum: ['NOT_FOUND', 'BAD'] } }),
-    }),
-  );
-  t.match(table.bodyOf(new HttpError('rate_limited', 'x'), '400'), { kind: 'NOT_FOUND' });
-  const low = object({ status: { type: 'string', pattern: '^404$|^é$' } });
-  const some = await written(t, contractWith({ 400: low, 404: low, 500: low }));
-  t.strictSame(some.bodyOf(MISSING), { status: '404' });
-  t.match(some.notes, [/response 400: no body was found/, /response 500: no body was found/]);
-  const unnamed = await written(t, contractWith({ default: { ...object({ message: text }), required: ['reason'] } }));
-  t.strictSame(unnamed.bodyOf(MISSING, 'default').message, MISSING.message);
-  const loop = object({ message: text, inner: { $ref: '#/components/schemas/Loop' } }, ['message']);
-  const recursive = contractWith({ default: { $ref: '#/components/schemas/Loop' } });
-  recursive.components = { schemas: { Loop: loop } };
-  t.strictSame((await written(t, recursive)).bodyOf(MISSING, 'default'), { message: MISSING.message });
-});
+t.test(
+  'new tries unclear error fields by their types, and a form that fits only some statuses is used for them',
+  async (t) => {
+    const FORMS: [schema: Json, missing: Json][] = [
+      [object({ type: text, title: text, status: { type: 'integer' }, detail: text }), { type: 'about:blank' }],
+      [
+        object({ message: text, link: { ...text, format: 'uri' }, date: { ...text, format: 'date-time' } }, [
+          'message',
+          'link',
+        ]),
+        { link: 'about:blank' },
+      ],
+      [object({ message: text, failedAt: { ...text, format: 'date-time' } }), { failedAt: /^20/ }],
+      [object({ message: text, isOdd: { type: 'boolean' }, more: { type: 'object' } }), { isOdd: true, more: {} }],
+      [
+        { ...object({ message: text }), required: ['message', 'error'], additionalProperties: text },
+        { message: MISSING.message },
+      ],
+      [
+        object({ message: text, errors: { type: 'object', additionalProperties: { type: 'integer' } } }),
+        { errors: {} },
+      ],
+      [object({ message: text, size: { type: 'integer', format: 'int64', minimum: 9007199254740993n } }), {}],
+      [object({ message: text, '0': { enum: ['NOT_FOUND', 'SERVER_ERROR'] } }), { 0: 'NOT_FOUND' }],
+      [
+        object({
+          message: text,
+          errors: { type: 'array', items: object({ message: text, line: { type: 'integer' } }) },
+        }),
+        { errors: [] },
+      ],
+    ];
+    for (const [schema, missing] of FORMS) {
+      const { bodyOf, check } = await written(t, contractWith({ default: schema }));
+      t.match(bodyOf(MISSING, 'default'), missing);
+      t.strictSame(check(), []);
+    }
+    const constant = await written(t, contractWith({ default: object({ failed: { const: true } }) }));
+    t.match(constant.file, 'export function toErrorBody(): OwnErrorBody {');
+    const table = await written(
+      t,
+      contractWith({
+        404: object({ kind: { enum: ['NOT_FOUND', 'BAD'] } }),
+        400: object({ kind: { enum: ['NOT_FOUND', 'BAD'] } }),
+      }),
+    );
+    t.match(table.bodyOf(new HttpError('rate_limited', 'x'), '400'), { kind: 'NOT_FOUND' });
+    const low = object({ status: { type: 'string', pattern: '^404$|^é$' } });
+    const some = await written(t, contractWith({ 400: low, 404: low, 500: low }));
+    t.strictSame(some.bodyOf(MISSING), { status: '404' });
+    t.match(some.notes, [/response 400: no body was found/, /response 500: no body was found/]);
+    const unnamed = await written(t, contractWith({ default: { ...object({ message: text }), required: ['reason'] } }));
+    t.strictSame(unnamed.bodyOf(MISSING, 'default').message, MISSING.message);
+    const loop = object({ message: text, inner: { $ref: '#/components/schemas/Loop' } }, ['message']);
+    const recursive = contractWith({ default: { $ref: '#/components/schemas/Loop' } });
+    recursive.components = { schemas: { Loop: loop } };
+    t.strictSame((await written(t, recursive)).bodyOf(MISSING, 'default'), { message: MISSING.message });
+  },
+);

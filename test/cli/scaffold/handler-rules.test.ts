@@ -24,7 +24,7 @@ const longest = books(({ paths, body, book }) => {
 });
 
 t.test(
-  'a written handler has at most 15 lines, neither `any` nor `as never`, and the same bytes each time',
+  'each handler that new writes has at most 15 lines, neither `any` nor `as never`, and is the same in every run',
   async (t) => {
     const folder = t.testdir({
       'books.json': stringify(books()) as string,

@@ -8,7 +8,7 @@ import { loadAny, withoutKeys } from '../../../src/contract-first/cli/sandbox/lo
 import { withStored } from '../../../src/contract-first/cli/sandbox/stored-handlers.ts';
 import { books, query, record, reply } from './books-contract.ts';
 
-t.test('a list without pages that has too many records answers 501, and never only a part of them', async (t) => {
+t.test('a list without pages answers 501 if it has too many records, instead of only some of them', async (t) => {
   const file = join(t.testdir(), 'contract.json');
   const contract = books(({ paths, book }) => {
     book.required.push('price');

@@ -53,7 +53,7 @@ async function written(t: Test, contract: Json) {
   return { found, reasons, all: collections, domain: `${found?.files.get('src/notes/domain.ts')}` };
 }
 
-t.test('a record refers to the parent in its path, and is deleted with it', async (t) => {
+t.test("a record that new finds below a parent's path refers to the parent, and is deleted with it", async (t) => {
   const { found, domain } = await written(t, notes());
   t.equal(found?.plan.parent?.name, 'books');
   t.match(domain, "bookId: { type: 'int64', of: 'books', onDelete: 'delete' }");
@@ -62,7 +62,7 @@ t.test('a record refers to the parent in its path, and is deleted with it', asyn
   t.match(found?.files.get('src/notes/migrations/sqlite/0001-notes.sql'), /REFERENCES books \(id\) ON DELETE CASCADE/);
 });
 
-t.test('each operation of a record checks that the record belongs to the parent in the path', async (t) => {
+t.test('each written handler checks that the record belongs to the parent in the path', async (t) => {
   const { found } = await written(t, notes());
   const LINES: Record<string, string[]> = {
     listNotes: ['!(await books.get(params.bookId))', 'notes.list({ limit: 10000, bookId: params.bookId })'],
@@ -80,7 +80,7 @@ t.test('each operation of a record checks that the record belongs to the parent 
     for (const line of lines) t.ok(found?.handlers.get(id)?.includes(line), `${line} in ${found?.handlers.get(id)}`);
 });
 
-t.test("a field with the parent's id becomes the reference; a body with another id is a 400", async (t) => {
+t.test("new makes a field with the parent's id the reference; a body with another id is a 400", async (t) => {
   const { found, domain } = await written(
     t,
     notes(({ note, body, paths }) => {
@@ -97,21 +97,24 @@ t.test("a field with the parent's id becomes the reference; a body with another 
   t.match(found?.handlers.get('deleteNote'), "!note || note['book-id'] !== params.bookId || !(await notes.delete(");
 });
 
-t.test("the parent's id may be a text in the path, or have the name of another field", async (t) => {
-  const { found, domain } = await written(
-    t,
-    notes(({ note, paths }) => {
-      Object.assign(note.properties, { bookId: text });
-      for (const at of ['/books/{bookId}/notes', '/books/{bookId}/notes/{noteId}'])
-        paths[at].parameters[0] = path('bookId', text);
-    }),
-  );
-  t.match(domain, "bookIdInPath: { type: 'int64', of: 'books', onDelete: 'delete' }");
-  t.match(found?.handlers.get('getNote'), 'const parentId = parseInt64(params.bookId);');
-  t.match(found?.handlers.get('getNote'), 'There is no book with this id.');
-});
+t.test(
+  "the written handlers accept a parent's id that is a text in the path, or has the name of another field",
+  async (t) => {
+    const { found, domain } = await written(
+      t,
+      notes(({ note, paths }) => {
+        Object.assign(note.properties, { bookId: text });
+        for (const at of ['/books/{bookId}/notes', '/books/{bookId}/notes/{noteId}'])
+          paths[at].parameters[0] = path('bookId', text);
+      }),
+    );
+    t.match(domain, "bookIdInPath: { type: 'int64', of: 'books', onDelete: 'delete' }");
+    t.match(found?.handlers.get('getNote'), 'const parentId = parseInt64(params.bookId);');
+    t.match(found?.handlers.get('getNote'), 'There is no book with this id.');
+  },
+);
 
-t.test("replacing a record stores its own id and the parent's id", async (t) => {
+t.test("the written handler that replaces a record stores the record's own id and its parent's id", async (t) => {
   const { found } = await written(
     t,
     notes(({ note, body, paths }) => {
@@ -124,7 +127,7 @@ t.test("replacing a record stores its own id and the parent's id", async (t) => 
   t.match(found?.handlers.get('replaceNote'), '{ ...body, id: params.noteId, bookId: params.bookId }');
 });
 
-t.test('a body may contain the id that the store sets, and a parent may have a UUID', async (t) => {
+t.test("the written handlers accept a body that contains the record's id, and a parent with a UUID", async (t) => {
   const { found, domain } = await written(
     t,
     notes(({ note, body, paths, schemas }) => {
@@ -152,7 +155,7 @@ function move(paths: Json, from: string, to: string, parameters: Json[]): void {
   }
 }
 
-t.test('records under an id of something that is not stored are kept apart by it', async (t) => {
+t.test('new keeps records below an id of an unstored resource apart by this id', async (t) => {
   const { found, domain, reasons } = await written(
     t,
     notes(({ paths }) =>
@@ -176,7 +179,7 @@ t.test('records under an id of something that is not stored are kept apart by it
   t.match(found?.assumed, ['notes: any shelf in the path is accepted, and has its own records']);
 });
 
-t.test('a required field with the name of the parameter is set by the path', async (t) => {
+t.test('a required field with the name of a path parameter gets its value from the path', async (t) => {
   const { found, domain, reasons } = await written(
     t,
     notes(({ paths, note, body }) => {
@@ -207,7 +210,7 @@ t.test('a required field with the name of the parameter is set by the path', asy
   t.match(unnamed.domain, "inPath: { type: 'text' }");
 });
 
-t.test('without a create of the parent, any id of it is accepted', async (t) => {
+t.test('if the contract cannot create the parent, the written handlers accept any id of a parent', async (t) => {
   const { found } = await written(
     t,
     notes(({ paths }) => delete paths['/books'].post),
@@ -215,7 +218,7 @@ t.test('without a create of the parent, any id of it is accepted', async (t) => 
   t.match(found?.assumed, ['notes: any bookId in the path is accepted, and has its own records']);
 });
 
-t.test('a parent with a parent must have it in the path', async (t) => {
+t.test('a resource whose parent has a parent is stored only if its path contains both', async (t) => {
   const { reasons, all } = await written(
     t,
     notes(({ paths, schemas }) => {
@@ -250,7 +253,7 @@ t.test('a parent with a parent must have it in the path', async (t) => {
   t.match(marks?.handlers.get('getMark'), '!mark || mark.noteId !== params.noteId || mark.bookId !== params.bookId');
 });
 
-t.test('an id in a path has one type in all operations', async (t) => {
+t.test('a resource is not stored if an id in its path has different types in two operations', async (t) => {
   const { reasons } = await written(
     t,
     notes(({ paths }) => {

@@ -26,7 +26,7 @@ async function listWith(t: Test, parameters: Json[], edit: Parameters<typeof boo
   return { handler: `${found?.handlers.get('listBooks')}`, domain: `${found?.files.get('src/books/domain.ts')}` };
 }
 
-t.test('a parameter such as minPrice or createdAfter filters its field by a range', async (t) => {
+t.test('new makes a parameter such as minPrice or createdAfter a range filter of its field', async (t) => {
   const { handler, domain } = await listWith(t, [
     query('createdAfter', time),
     query('created_before', time),
@@ -46,7 +46,7 @@ t.test('a parameter such as minPrice or createdAfter filters its field by a rang
   t.notMatch(handler, 'is not implemented yet');
 });
 
-t.test("from and to filter a record's only time, and its column stores instants", async (t) => {
+t.test("new makes from and to a range filter of a record's only time, whose column stores instants", async (t) => {
   const onlyTime = ({ book, body }: { book: Json; body: Json }) => {
     for (const name of ['createdAt', 'updatedAt']) delete book.properties[name];
     book.required = book.required.filter((name: string) => name in book.properties);
@@ -63,37 +63,47 @@ t.test("from and to filter a record's only time, and its column stores instants"
   t.match(ofDates.handler, 'limit: query.limit ?? 20, skip: 0, printedAt: { from: query.dateFrom }');
 });
 
-t.test('a page of a range filter with a cursor may be short, and skips no record', async (t) => {
-  const { handler } = await listWith(t, [
-    query('after', text, { 'x-opaque': true, schema: { ...text, maxLength: 99 } }),
-    query('minPrice', number),
-  ]);
-  t.match(handler, 'after: query.after, price: { from: query.minPrice }');
-});
+t.test(
+  'a written handler lists with a range filter and a cursor, so that a page may be short but skips no record',
+  async (t) => {
+    const { handler } = await listWith(t, [
+      query('after', text, { 'x-opaque': true, schema: { ...text, maxLength: 99 } }),
+      query('minPrice', number),
+    ]);
+    t.match(handler, 'after: query.after, price: { from: query.minPrice }');
+  },
+);
 
-t.test("if a parameter's field, end or type is in doubt, the operation answers 501", async (t) => {
-  const CASES: Json[][] = [
-    [query('from', time)],
-    [query('since', text)],
-    [query('minTitle', text)],
-    [query('minPrice', int64)],
-    [query('minPrice', { ...number, default: 0 })],
-    [query('minMaxPrice', number)],
-    [query('minOrder', text)],
-    [query('minState', { ...text, enum: ['new'] })],
-    [query('createdTo', date)],
-    [query('minWeight', number)],
-    [query('minPrice', number), query('priceFrom', number)],
-    [query('price', number), query('maxPrice', number)],
-    [query('after', time)],
-  ];
-  for (const parameters of CASES) {
-    const { handler } = await listWith(t, parameters);
-    t.match(handler, /throw new HttpError\('not_implemented', '.* is not implemented yet/, JSON.stringify(parameters));
-    t.notMatch(handler, /\{ (from|upTo|above|below): /);
-  }
-  const named = await listWith(t, [query('maxPrice', number)], ({ book }) => {
-    book.properties.maxPrice = number;
-  });
-  t.match(named.handler, 'maxPrice: query.maxPrice');
-});
+t.test(
+  'if the field, the bound or the type of a range parameter is unclear, the written operation answers 501',
+  async (t) => {
+    const CASES: Json[][] = [
+      [query('from', time)],
+      [query('since', text)],
+      [query('minTitle', text)],
+      [query('minPrice', int64)],
+      [query('minPrice', { ...number, default: 0 })],
+      [query('minMaxPrice', number)],
+      [query('minOrder', text)],
+      [query('minState', { ...text, enum: ['new'] })],
+      [query('createdTo', date)],
+      [query('minWeight', number)],
+      [query('minPrice', number), query('priceFrom', number)],
+      [query('price', number), query('maxPrice', number)],
+      [query('after', time)],
+    ];
+    for (const parameters of CASES) {
+      const { handler } = await listWith(t, parameters);
+      t.match(
+        handler,
+        /throw new HttpError\('not_implemented', '.* is not implemented yet/,
+        JSON.stringify(parameters),
+      );
+      t.notMatch(handler, /\{ (from|upTo|above|below): /);
+    }
+    const named = await listWith(t, [query('maxPrice', number)], ({ book }) => {
+      book.properties.maxPrice = number;
+    });
+    t.match(named.handler, 'maxPrice: query.maxPrice');
+  },
+);

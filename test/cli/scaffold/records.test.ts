@@ -43,7 +43,7 @@ const inEnvelope =
     Object.assign(own.get.responses[200], json(toList(all)));
   };
 
-t.test("a record is found inside the contract's envelopes", async (t) => {
+t.test("new finds the record inside the contract's envelopes", async (t) => {
   const CASES: [lines: string[], edit: Edit][] = [
     [
       ['body: { book: book }', 'body: { books: page.body.read() }'],
@@ -138,7 +138,7 @@ t.test("a record is found inside the contract's envelopes", async (t) => {
   }
 });
 
-t.test('a record without a name is described by the operation that returns it', async (t) => {
+t.test('new describes a record without a name by the operation that returns it', async (t) => {
   const inline =
     (toSchema: (book: Json) => Json): Edit =>
     (parts) => {
@@ -174,7 +174,7 @@ t.test('a record without a name is described by the operation that returns it', 
   t.match([...dotted.reasons.values()], [/no reply has a record that can be stored/]);
 });
 
-t.test('a reply with fewer fields than the record shows only these fields', async (t) => {
+t.test('a written handler sends only the fields of the reply, even if the record has more', async (t) => {
   const { text: source } = await written(t, ({ paths, schemas }) => {
     schemas.Short = object({ id: { type: 'integer', format: 'int64' }, title: text, note: text }, ['id', 'title']);
     Object.assign(paths['/books'].post.responses[201], json(record('Short')));
@@ -184,7 +184,7 @@ t.test('a reply with fewer fields than the record shows only these fields', asyn
   t.match(source, 'body: page.body.read().map((one) => ({ id: one.id, title: one.title');
 });
 
-t.test('a body may contain the record in one of its fields', async (t) => {
+t.test('new accepts a record inside a field of the request body', async (t) => {
   const { text: source } = await written(t, ({ paths, book }) => {
     book.properties.id = { ...text, pattern: '^bk_[0-9a-f]{24}$' };
     paths['/books/{bookId}'].parameters[0].schema = text;
@@ -199,7 +199,7 @@ t.test('a body may contain the record in one of its fields', async (t) => {
   t.match(optional, 'books.create(body.data)');
 });
 
-t.test('if nobody sends an id, the handler makes one in the form of its schema', async (t) => {
+t.test('if no request sends an id, the written handler makes one that fits its schema', async (t) => {
   const CASES: [id: Json, made: string][] = [
     [{ ...text, pattern: '^trf_' }, "'trf_' + randomUUID()"],
     [{ ...text, pattern: '^[0-9a-f]{24}$' }, "randomBytes(12).toString('hex').slice(0, 24)"],
@@ -222,16 +222,19 @@ t.test('if nobody sends an id, the handler makes one in the form of its schema',
   }
 });
 
-t.test('an integer id may be a text in the path; a text that is not an integer finds no record', async (t) => {
-  const { text: source, reasons } = await written(t, ({ paths }) => {
-    paths['/books/{bookId}'].parameters[0].schema = text;
-  });
-  t.strictSame([...reasons.keys()], []);
-  t.match(source, "const id = parseInt64(params.bookId);\n  if (id === undefined) return refuse('not_found',");
-  t.match(source, "urlOf('getBook', { bookId: String(book.id) })");
-});
+t.test(
+  'written handlers accept an integer id as text in the path; a text that is not an integer finds no record',
+  async (t) => {
+    const { text: source, reasons } = await written(t, ({ paths }) => {
+      paths['/books/{bookId}'].parameters[0].schema = text;
+    });
+    t.strictSame([...reasons.keys()], []);
+    t.match(source, "const id = parseInt64(params.bookId);\n  if (id === undefined) return refuse('not_found',");
+    t.match(source, "urlOf('getBook', { bookId: String(book.id) })");
+  },
+);
 
-t.test('an id is converted between texts and numbers, and any other text is the id of no record', async (t) => {
+t.test('written handlers convert an id between text and number; a text that is neither finds no record', async (t) => {
   const number = await written(t, ({ book, paths }) => {
     book.properties.id = { type: 'integer' };
     paths['/books/{bookId}'].parameters = [path('bookId', text)];
@@ -244,23 +247,26 @@ t.test('an id is converted between texts and numbers, and any other text is the 
   t.match(uuid.text, 'books.get(String(params.bookId))');
 });
 
-t.test('a record may be in a reply of any type, and have the id under the end of the parameter’s name', async (t) => {
-  const { domain } = await written(t, ({ book, paths }) => {
-    book.properties.number = text;
-    book.required = ['number', 'title'];
-    delete book.properties.id;
-    paths['/books/{bookNumber}'] = paths['/books/{bookId}'];
-    delete paths['/books/{bookId}'];
-    paths['/books/{bookNumber}'].parameters = [path('bookNumber', text)];
-    for (const item of [paths['/books'], paths['/books/{bookNumber}']])
-      for (const method of ['get', 'post', 'patch', 'put'])
-        for (const one of Object.values(item[method]?.responses ?? {}) as Json[])
-          if (one.content) one.content = { '*/*': one.content['application/json'] };
-  });
-  t.match(domain, "number: { type: 'text', set: 'id' }");
-});
+t.test(
+  'new finds the record in a reply of any media type, with an id named like the end of its path parameter',
+  async (t) => {
+    const { domain } = await written(t, ({ book, paths }) => {
+      book.properties.number = text;
+      book.required = ['number', 'title'];
+      delete book.properties.id;
+      paths['/books/{bookNumber}'] = paths['/books/{bookId}'];
+      delete paths['/books/{bookId}'];
+      paths['/books/{bookNumber}'].parameters = [path('bookNumber', text)];
+      for (const item of [paths['/books'], paths['/books/{bookNumber}']])
+        for (const method of ['get', 'post', 'patch', 'put'])
+          for (const one of Object.values(item[method]?.responses ?? {}) as Json[])
+            if (one.content) one.content = { '*/*': one.content['application/json'] };
+    });
+    t.match(domain, "number: { type: 'text', set: 'id' }");
+  },
+);
 
-t.test('a reply that adds fields to a schema without any has no record', async (t) => {
+t.test('new finds no record in a reply that adds fields to a schema without fields', async (t) => {
   const { reasons } = await written(t, ({ paths, schemas }) => {
     schemas.Empty = { type: 'object' };
     paths['/books/{bookId}'].get.responses[200] = {
@@ -271,7 +277,7 @@ t.test('a reply that adds fields to a schema without any has no record', async (
   t.match(reasons.get('getBook'), 'its reply is not a Book');
 });
 
-t.test('a change whose reply shows no record answers that it was done', async (t) => {
+t.test('if the reply to a change has no record, the written handler answers that the change was made', async (t) => {
   const { text: made } = await written(t, ({ paths }) => {
     const done = object({ success: flag, message: text });
     paths['/books/{bookId}'].patch.responses[200] = { description: 'Done.', ...json(done) };
@@ -282,7 +288,7 @@ t.test('a change whose reply shows no record answers that it was done', async (t
   t.match(made, 'body: { id: book.id, deleted: true }');
 });
 
-t.test('resources with the same name or the same record are stored apart', async (t) => {
+t.test('new stores resources with the same name or the same record separately', async (t) => {
   const { text: made, all } = await written(t, ({ paths }) => {
     const others = JSON.parse(
       JSON.stringify(paths['/books']).replaceAll('Books"', 'MyBooks"').replaceAll('createBook"', 'createMyBook"'),
@@ -300,7 +306,7 @@ t.test('resources with the same name or the same record are stored apart', async
   t.match(made, 'books.get(params.bookId)');
 });
 
-t.test('a slug is made from the title', async (t) => {
+t.test('new makes a missing slug from the title of the record', async (t) => {
   const withSlug = (slug: Json) =>
     written(t, ({ paths, book }) => {
       const { id: _id, ...others } = book.properties;

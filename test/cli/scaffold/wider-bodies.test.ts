@@ -22,7 +22,7 @@ async function written(t: Test, edit: Parameters<typeof books>[0]) {
 }
 
 t.test(
-  'a collection answers 400 to bodies that its records cannot hold; other collections get no such check',
+  'new answers 400 to bodies that a record cannot store, only in collections where such bodies exist',
   async (t) => {
     const { description, check, domain } = await written(t, ({ book }) => {
       book.properties.title = { ...text, maxLength: 9 };
@@ -36,30 +36,33 @@ t.test(
   },
 );
 
-t.test('a body with a null that no record can have answers 400; one of another type is not written', async (t) => {
-  const nullable = await written(t, ({ body }) => {
-    body.properties.title = { type: ['string', 'null'] };
-  });
-  t.match(nullable.domain, 'unfit: 400');
-  t.strictSame(nullable.check({ books: nullable.description }), []);
-  const removed = await written(t, ({ paths, body, schemas }) => {
-    schemas.Changes = { ...body, properties: { ...body.properties, note: { type: ['string', 'null'] } } };
-    paths['/books/{bookId}'].patch.requestBody = { required: true, ...json(record('Changes')) };
-  });
-  t.notMatch(removed.domain, 'unfit', 'in a change, null removes a field');
-  for (const [field, type, words] of [
-    ['price', text, 'its body has price as string, and Book as number'],
-    ['views', { type: 'integer' }, 'its body has views as number, and Book as int64'],
-  ] as const) {
-    const { reasons } = await written(t, ({ paths, body, schemas }) => {
-      schemas.Changes = { ...body, properties: { [field]: type } };
+t.test(
+  'new answers 400 to a null that the record cannot contain; it writes no handler for a body of another type',
+  async (t) => {
+    const nullable = await written(t, ({ body }) => {
+      body.properties.title = { type: ['string', 'null'] };
+    });
+    t.match(nullable.domain, 'unfit: 400');
+    t.strictSame(nullable.check({ books: nullable.description }), []);
+    const removed = await written(t, ({ paths, body, schemas }) => {
+      schemas.Changes = { ...body, properties: { ...body.properties, note: { type: ['string', 'null'] } } };
       paths['/books/{bookId}'].patch.requestBody = { required: true, ...json(record('Changes')) };
     });
-    t.strictSame([...reasons], [['changeBook', words]]);
-  }
-});
+    t.notMatch(removed.domain, 'unfit', 'in a change, null removes a field');
+    for (const [field, type, words] of [
+      ['price', text, 'its body has price as string, and Book as number'],
+      ['views', { type: 'integer' }, 'its body has views as number, and Book as int64'],
+    ] as const) {
+      const { reasons } = await written(t, ({ paths, body, schemas }) => {
+        schemas.Changes = { ...body, properties: { [field]: type } };
+        paths['/books/{bookId}'].patch.requestBody = { required: true, ...json(record('Changes')) };
+      });
+      t.strictSame([...reasons], [['changeBook', words]]);
+    }
+  },
+);
 
-t.test('a record inside a field of a body is also compared', async (t) => {
+t.test('new also compares a record inside a field of the request body with the stored record', async (t) => {
   const { domain } = await written(t, ({ book, paths }) => {
     book.properties.title = { ...text, maxLength: 9 };
     const own = { type: 'object', required: ['book'], properties: { book: record('NewBook') } };

@@ -48,77 +48,73 @@ function contractOfTwo() {
   return { ...others, paths: { ...paths, ...shelves.paths, ...notes }, components: { schemas } };
 }
 
-t.test(
-  'new keeps the files that compile and generate; it takes back the others and gives the reason',
-  { timeout: 300_000 },
-  async (t) => {
-    const folder = t.testdir({ openapi: {}, src: {}, test: {}, handlers: {} });
-    const here = process.cwd();
-    t.teardown(() => process.chdir(here));
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'books', version: '1.0.0', type: 'module' }));
-    writeFileSync(join(folder, 'openapi/books.json'), stringify(contractOfTwo()) as string);
-    process.chdir(folder);
-    const write = (file: string, content: string) => {
-      mkdirSync(join(folder, file, '..'), { recursive: true });
-      if (existsSync(file)) return false;
-      writeFileSync(file, content);
-      return true;
-    };
-    const run = async (generate: string[], hasCollections = true) =>
-      (
-        await writeService(await loadContract('openapi/books.json'), { write, generate, test: TEST, hasCollections })
-      ).table.join('\n');
-    const errors = 'export const toErrorBody = ({ message }: { message: string }) => ({ message });\n';
-    writeFileSync('src/errors.ts', errors);
-    const own =
-      "import { handle, notImplemented } from 'contract-first';\nexport default handle('getBook', notImplemented);\n";
-    writeFileSync('handlers/getBook.ts', own);
-    const table = await run([...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate']);
-    t.match(table, /^getBook .* left as it is: handlers\/getBook\.ts is there already$/m);
-    t.match(table, /^changeBook .* 501: it does not compile: /m);
-    t.match(table, /^missing: listBooks answers 501 if the parameter sort is sent$/m);
-    t.match(table, /^createShelf .* 501: its records cannot be created: Argument of type/m);
-    t.match(table, /^getShelf .* 501: its records cannot be created: Argument of type/m);
-    t.match(
-      table,
-      /^1 handler is left as before\.\n4 of 13 operations are stored; the others answer 501\.\nassumed: books: /m,
+t.test('new keeps the files that compile, and removes the others with the reason', { timeout: 300_000 }, async (t) => {
+  const folder = t.testdir({ openapi: {}, src: {}, test: {}, handlers: {} });
+  const here = process.cwd();
+  t.teardown(() => process.chdir(here));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'books', version: '1.0.0', type: 'module' }));
+  writeFileSync(join(folder, 'openapi/books.json'), stringify(contractOfTwo()) as string);
+  process.chdir(folder);
+  const write = (file: string, content: string) => {
+    mkdirSync(join(folder, file, '..'), { recursive: true });
+    if (existsSync(file)) return false;
+    writeFileSync(file, content);
+    return true;
+  };
+  const run = async (generate: string[], hasCollections = true) =>
+    (
+      await writeService(await loadContract('openapi/books.json'), { write, generate, test: TEST, hasCollections })
+    ).table.join('\n');
+  const errors = 'export const toErrorBody = ({ message }: { message: string }) => ({ message });\n';
+  writeFileSync('src/errors.ts', errors);
+  const own =
+    "import { handle, notImplemented } from 'contract-first';\nexport default handle('getBook', notImplemented);\n";
+  writeFileSync('handlers/getBook.ts', own);
+  const table = await run([...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate']);
+  t.match(table, /^getBook .* left as it is: handlers\/getBook\.ts is there already$/m);
+  t.match(table, /^changeBook .* 501: it does not compile: /m);
+  t.match(table, /^missing: listBooks answers 501 if the parameter sort is sent$/m);
+  t.match(table, /^createShelf .* 501: its records cannot be created: Argument of type/m);
+  t.match(table, /^getShelf .* 501: its records cannot be created: Argument of type/m);
+  t.match(
+    table,
+    /^1 handler is left as before\.\n4 of 13 operations are stored; the others answer 501\.\nassumed: books: /m,
+  );
+  t.match(table, /^getNote .* 501: its parent shelves is not stored$/m);
+  t.notOk(existsSync('src/shelves') || existsSync('src/notes'));
+  t.equal(readFileSync('handlers/getBook.ts', 'utf8'), own);
+  t.match(readFileSync('handlers/createShelf.ts', 'utf8'), /^\/\/ Not stored: /m);
+
+  t.match(table, /^createBook .* stored in src\/books; it never answers 409$/m);
+  t.match(table, /^deleteBook .* stored in src\/books$/m);
+  t.notMatch(table, /^no test of books/m);
+  const test = readFileSync('test/books.test.ts', 'utf8');
+  t.match(test, "test('a record of books is created, listed, replaced, and deleted'");
+  t.match(test, 'await client.createBook({ body: { title: ');
+  t.notOk(existsSync('test/shelves.test.ts'));
+  const { status, stdout } = spawnSync(process.execPath, [...TEST, 'test/books.test.ts'], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, stdout);
+
+  const readFiles = () =>
+    ['src/books', 'handlers', 'test'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+        .filter((one) => one.isFile())
+        .map((one) => [one.path, one.name, readFileSync(join(one.path, one.name), 'utf8')]),
     );
-    t.match(table, /^getNote .* 501: its parent shelves is not stored$/m);
-    t.notOk(existsSync('src/shelves') || existsSync('src/notes'));
-    t.equal(readFileSync('handlers/getBook.ts', 'utf8'), own);
-    t.match(readFileSync('handlers/createShelf.ts', 'utf8'), /^\/\/ Not stored: /m);
+  const before = readFiles();
+  const again = await run(['--eval', '']);
+  t.match(again, /^createBook .* left as it is: handlers\/createBook\.ts is there already$/m);
+  t.match(again, /^14 handlers are left as before\.\nleft as it is: src\/books is there already\n/m);
+  t.notMatch(again, ' 501');
+  t.strictSame(readFiles(), before, 'a second run changes nothing');
+  t.equal(await run(['--eval', ''], false), '');
+});
 
-    t.match(table, /^createBook .* stored in src\/books; it never answers 409$/m);
-    t.match(table, /^deleteBook .* stored in src\/books$/m);
-    t.notMatch(table, /^no test of books/m);
-    const test = readFileSync('test/books.test.ts', 'utf8');
-    t.match(test, "test('a record of books is created, listed, replaced, and deleted'");
-    t.match(test, 'await client.createBook({ body: { title: ');
-    t.notOk(existsSync('test/shelves.test.ts'));
-    const { status, stdout } = spawnSync(process.execPath, [...TEST, 'test/books.test.ts'], {
-      encoding: 'utf8',
-    });
-    t.equal(status, 0, stdout);
-
-    const readFiles = () =>
-      ['src/books', 'handlers', 'test'].flatMap((folder) =>
-        readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
-          .filter((one) => one.isFile())
-          .map((one) => [one.path, one.name, readFileSync(join(one.path, one.name), 'utf8')]),
-      );
-    const before = readFiles();
-    const again = await run(['--eval', '']);
-    t.match(again, /^createBook .* left as it is: handlers\/createBook\.ts is there already$/m);
-    t.match(again, /^14 handlers are left as before\.\nleft as it is: src\/books is there already\n/m);
-    t.notMatch(again, ' 501');
-    t.strictSame(readFiles(), before, 'a second run changes nothing');
-    t.equal(await run(['--eval', ''], false), '');
-  },
-);
-
-t.test('the last line of the table counts the operations that are stored', async (t) => {
+t.test('the last line that new prints counts the operations that store records', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });
   const here = process.cwd();
   t.teardown(() => process.chdir(here));
@@ -142,7 +138,7 @@ t.test('the last line of the table counts the operations that are stored', async
   t.equal(await countIn(one, 'none.json'), 'No operation is stored: each answers 501.');
 });
 
-t.test('if generate rejects a contract, only the collection in the message is dropped', async (t) => {
+t.test('if generate rejects a contract, new drops only the collection that the error names', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });
   const here = process.cwd();
   t.teardown(() => process.chdir(here));

@@ -21,7 +21,7 @@ async function write(t: Test, edit?: Parameters<typeof books>[0]) {
   return { contract, collections, collection, written: writeTest(contract, collection, collections) };
 }
 
-t.test('the written test creates, finds, lists, changes and deletes a record of the collection', async (t) => {
+t.test('the test that new writes creates, finds, lists, changes and deletes a record', async (t) => {
   const { written, contract, collection } = await write(t);
   for (const line of [
     "test('a record of books is created, found, listed, changed, replaced, and deleted', async (t) => {",
@@ -41,7 +41,7 @@ t.test('the written test creates, finds, lists, changes and deletes a record of 
   t.equal(writeFirstRequest(contract, []), '');
 });
 
-t.test('the written test calls only stored operations, and sends the values that they need', async (t) => {
+t.test('the test that new writes calls only stored operations, with the values that they need', async (t) => {
   const only = await write(t, ({ paths, body, book }) => {
     const once = { name: 'Idempotency-Key', in: 'header', required: true, schema: { ...text, format: 'uuid' } };
     paths['/books'].post.parameters = [once];
@@ -98,7 +98,7 @@ t.test('the written test calls only stored operations, and sends the values that
   t.match(whole.written, "client.replaceBook({ body: { ...{ title: 'string' }, id: record.id } });");
 });
 
-t.test('the test of records with a parent in their path creates the parent first', async (t) => {
+t.test('the test that new writes for records with a parent in their path creates the parent first', async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const withNotes = (edit: (parts: Json) => void = () => {}) =>
     write(t, (parts) => {
@@ -166,7 +166,7 @@ t.test('the test of records with a parent in their path creates the parent first
   t.equal(writeTest(deep.contract, marks, deep.collections), undefined, 'a parent with a parent is not created');
 });
 
-t.test('a written test that does not compile or fails is removed, with the reason', async (t) => {
+t.test('new removes a written test that does not compile or fails, and gives the reason', async (t) => {
   const { contract, collection } = await write(t);
   const here = process.cwd();
   t.teardown(() => process.chdir(here));

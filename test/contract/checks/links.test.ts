@@ -38,7 +38,7 @@ const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
   ],
 ];
 
-t.test('a link that refers to its operation needs no parameters', async (t) => {
+t.test('a link with an operationRef needs no parameters', async (t) => {
   const yaml = edited(({ created: { links } }) => {
     links.self = { operationRef: '#/paths/~1pets/get' };
   });
@@ -51,7 +51,7 @@ for (const [sentence, problem, edit] of BROKEN) {
   });
 }
 
-t.test('a link may lead to any part of a body that the reply may have', async (t) => {
+t.test('a link may point to any part of a body that the reply may contain', async (t) => {
   const string = { type: 'string' };
   const schemas = [
     { type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: { b: string } } } } },

@@ -26,7 +26,7 @@ function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
   return problems;
 }
 
-t.test('a field that allows more than its column can store is an error, with the fix', (t) => {
+t.test('a field that allows values which its column cannot store is an error that names the fix', (t) => {
   const string = { type: 'string' };
   const time = { ...string, format: 'date-time' };
   const int32 = { type: 'integer', format: 'int32' };
@@ -69,7 +69,7 @@ t.test('a field that allows more than its column can store is an error, with the
   t.end();
 });
 
-t.test('a field that a client sends but nobody stores or returns is a warning', async (t) => {
+t.test('a field that clients can send but nobody stores or returns is a warning', async (t) => {
   const content = (schema: object) => ({ 'application/json': { schema } });
   const pets = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   const news = { type: 'array', items: { $ref: '#/components/schemas/NewPet' } };
@@ -128,7 +128,7 @@ t.test('a field that a client sends but nobody stores or returns is a warning', 
   t.strictSame(await warningsOf(t, edited(none)), []);
 });
 
-t.test("the schema of a record may be an operation's success reply, or a field of it", async (t) => {
+t.test('the schema of a record may be the success reply of an operation, or a field of that reply', async (t) => {
   const data = { type: 'object', properties: { id: { type: 'string' } } };
   const schema = { type: 'object', properties: { data } };
   const responses = { '200': { content: { 'application/json': { schema } } } };

@@ -54,7 +54,7 @@ const withBody = (method: string, properties: Json, edit: Edit = () => {}) =>
 const refusedBy = (place: string, value: string, problem: string) =>
   `${place}: ${value} is let in, and not stored by schema Pet: it ${problem}`;
 
-t.test('a request that allows more than its record is a build error, with an example value', async (t) => {
+t.test('a request body that allows more than its record fails the build, with an example value', async (t) => {
   const body = 'operation createPet: its body';
   const zip =
     (schema: Json): Edit =>
@@ -101,48 +101,51 @@ t.test('a request that allows more than its record is a build error, with an exa
   for (const [edit, errors, domain] of cases) t.match((await judge(t, edited(edit), domain)).errors, errors, `${edit}`);
 });
 
-t.test('a change may contain only values that fit its record; null is allowed if it removes the field', async (t) => {
-  const longer = { name: { ...TEXT, minLength: 1, maxLength: 300 } };
-  const reported = refusedBy(
-    'operation change: its body.name',
-    'a text of 256 characters',
-    'must have at most 255 characters',
-  );
-  for (const method of ['patch', 'put']) {
-    const all = { ...longer, categoryId: INT64 };
-    t.strictSame(await judge(t, withBody(method, all)), { errors: [reported], warnings: [] }, method);
-  }
-  const right = {
-    name: { $ref: '#/components/schemas/PetName' },
-    status: { anyOf: [{ $ref: '#/components/schemas/PetStatus' }, { type: 'null' }] },
-  };
-  t.strictSame(await judge(t, withBody('patch', right)), { errors: [], warnings: [] });
-  // Objects are merged with those of the record, and refused where they no longer fit.
-  const zip = (schema: Json) => ({ type: 'object', properties: { zip: schema } });
-  const addressed: Edit = ({ Pet }) => (Pet.properties.address = zip({ ...TEXT, maxLength: 5 }));
-  t.strictSame(
-    await judge(
-      t,
-      withBody('patch', { address: zip(TEXT) }, addressed),
-      withColumns({ address: { type: 'json', isOptional: true } }),
-    ),
-    { errors: [], warnings: [] },
-  );
-  // A reply without the record: that of a GET of the same path has it.
-  const isRead: Edit = ({ paths }) => {
-    const item = paths['/animals/{petId}'];
-    item.patch.responses = {
-      ...item.patch.responses,
-      '200': { description: 'Done.', headers: item.patch.responses['200'].headers },
+t.test(
+  'a PATCH or PUT body that allows more than its record fails the build, except null that removes a field',
+  async (t) => {
+    const longer = { name: { ...TEXT, minLength: 1, maxLength: 300 } };
+    const reported = refusedBy(
+      'operation change: its body.name',
+      'a text of 256 characters',
+      'must have at most 255 characters',
+    );
+    for (const method of ['patch', 'put']) {
+      const all = { ...longer, categoryId: INT64 };
+      t.strictSame(await judge(t, withBody(method, all)), { errors: [reported], warnings: [] }, method);
+    }
+    const right = {
+      name: { $ref: '#/components/schemas/PetName' },
+      status: { anyOf: [{ $ref: '#/components/schemas/PetStatus' }, { type: 'null' }] },
     };
-    item.get = operation('getAnimal', { responses: { '200': PET } });
-  };
-  t.strictSame(await judge(t, withBody('patch', longer, isRead)), { errors: [reported], warnings: [] });
-  // An operation that has not all fields of a new record may be no create.
-  t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [reported] });
-});
+    t.strictSame(await judge(t, withBody('patch', right)), { errors: [], warnings: [] });
+    // Objects are merged with those of the record, and refused where they no longer fit.
+    const zip = (schema: Json) => ({ type: 'object', properties: { zip: schema } });
+    const addressed: Edit = ({ Pet }) => (Pet.properties.address = zip({ ...TEXT, maxLength: 5 }));
+    t.strictSame(
+      await judge(
+        t,
+        withBody('patch', { address: zip(TEXT) }, addressed),
+        withColumns({ address: { type: 'json', isOptional: true } }),
+      ),
+      { errors: [], warnings: [] },
+    );
+    // A reply without the record: that of a GET of the same path has it.
+    const isRead: Edit = ({ paths }) => {
+      const item = paths['/animals/{petId}'];
+      item.patch.responses = {
+        ...item.patch.responses,
+        '200': { description: 'Done.', headers: item.patch.responses['200'].headers },
+      };
+      item.get = operation('getAnimal', { responses: { '200': PET } });
+    };
+    t.strictSame(await judge(t, withBody('patch', longer, isRead)), { errors: [reported], warnings: [] });
+    // An operation that has not all fields of a new record may be no create.
+    t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [reported] });
+  },
+);
 
-t.test('values that the store sets must fit the record and each reply', async (t) => {
+t.test('a value that the store sets, such as an id or a time, must fit the record and each reply', async (t) => {
   const time = { type: 'string', format: 'date-time' };
   const [first, second] = ['"1970-01-01T00:00:00.000Z"', '"01234567-89ab-4cde-8f01-23456789abcd"'];
   const added =
@@ -187,7 +190,7 @@ t.test('values that the store sets must fit the record and each reply', async (t
     t.strictSame(await judge(t, edited(edit), domain), { errors, warnings: [] }, `${edit}`);
 });
 
-t.test('a reply that is narrower than its record is a build error', async (t) => {
+t.test('a reply that allows less than its record fails the build', async (t) => {
   const reply =
     (name: Json, more: Json = {}): Edit =>
     ({ Pet, listPets, getPet }) => {
@@ -207,7 +210,7 @@ t.test('a reply that is narrower than its record is a build error', async (t) =>
     t.strictSame(await judge(t, edited(reply(other))), { errors: [], warnings: [] });
 });
 
-t.test('a reply that is narrower by a rule over several fields or a list is a build error', async (t) => {
+t.test('a reply with a stricter rule over several fields or the whole list fails the build', async (t) => {
   const narrowed =
     (rules: Json): Edit =>
     ({ Pet, getPet }) =>
@@ -256,7 +259,7 @@ t.test('a reply that is narrower by a rule over several fields or a list is a bu
     t.match(await judge(t, edited(edit)), { errors, warnings }, `${edit} ${JSON.stringify(errors)}`);
 });
 
-t.test("a request is compared with everything that the record's parts demand of a field", async (t) => {
+t.test("a request body is compared with every part of the record's allOf that declares the same field", async (t) => {
   const edit: Edit = ({ schemas }) => {
     schemas.Base = schemas.Pet;
     schemas.Pet = { allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { name: { maxLength: 100 } } }] };
@@ -269,7 +272,7 @@ t.test("a request is compared with everything that the record's parts demand of 
   t.match((await judge(t, edited(edit))).errors, [reported]);
 });
 
-t.test("a request that passes but breaks its record's rules over several fields is a build error", async (t) => {
+t.test("a request body that can break its record's rules over several fields fails the build", async (t) => {
   const problemOf = (value: RegExp | string, problem: string) =>
     new RegExp(`^operation createPet: its body: .*${value}.* is let in, and not stored by schema Pet: it.*${problem}$`);
   const withStatus = { required: ['status'] };
@@ -304,7 +307,7 @@ t.test("a request that passes but breaks its record's rules over several fields 
   t.match((await judge(t, edited(slow), ours, false)).errors, [/^operation createPet: its body: .*"xx".* is let in/]);
 });
 
-t.test('an id that clients choose is compared wherever they choose it', async (t) => {
+t.test('an id that clients choose in a path or a body must fit the record, or the build fails', async (t) => {
   const slug = { type: 'string', minLength: 1, maxLength: 50, pattern: '^[a-z]+$' };
   const withSlug = (given: Json, more: Json = {}) =>
     withPaths(
@@ -331,7 +334,7 @@ t.test('an id that clients choose is compared wherever they choose it', async (t
   t.strictSame(await judge(t, withSlug({ type: 'string' }, { slug }), domain), { errors: [], warnings: [] });
 });
 
-t.test('a comparison that cannot be proven is a warning with its place', async (t) => {
+t.test('if the build cannot prove that a body fits its record, it warns with the position', async (t) => {
   const unproven = 'cannot be proven to fit schema Pet, which stores it';
   const pattern =
     (given: string, stored: string): Edit =>
@@ -361,7 +364,7 @@ t.test('a comparison that cannot be proven is a warning with its place', async (
   t.strictSame(await judge(t, edited(longer), ours, false), { errors: [], warnings: [`${body}.name: ${unproven}`] });
 });
 
-t.test('a contract that would take long to prove gets a warning in time', async (t) => {
+t.test('if the proof that a body fits its record would take too long, the build warns instead', async (t) => {
   // Each alternative of the one is compared with each of the other.
   const alternatives = (count: number, first: number): Json => ({
     anyOf: Array.from({ length: count }, (_, index) => ({
@@ -388,7 +391,7 @@ t.test('a contract that would take long to prove gets a warning in time', async 
   t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...reported, end] });
 });
 
-t.test('a cursor too short for an order of its list is a build error', async (t) => {
+t.test('a cursor parameter too short for some order of its list fails the build', async (t) => {
   const ordered = (
     orders: Record<string, string | string[]>,
     columns: Record<string, Partial<Column>> = {},
@@ -441,7 +444,7 @@ t.test('a cursor too short for an order of its list is a build error', async (t)
     t.strictSame(await judge(t, edited(edit), domain, isLinear), { errors, warnings }, `${edit}`);
 });
 
-t.test('a list that links to its next page but takes no cursor is a warning', async (t) => {
+t.test('a list that links to a next page without a parameter for its cursor is a warning', async (t) => {
   const yaml = edited(({ listPets, after }) => listPets.parameters.splice(listPets.parameters.indexOf(after), 1));
   const words = 'its reply has a Link, and no query parameter with x-opaque: true takes the cursor of a next page';
   t.strictSame(await judge(t, yaml), { errors: [], warnings: [`operation listPets: ${words}`] });

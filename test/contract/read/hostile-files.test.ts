@@ -22,7 +22,7 @@ async function saidOf(t: Test, text: string, files: Record<string, string> = {})
   }
 }
 
-t.test('a file with too deeply nested parts is rejected, in YAML and in JSON', async (t) => {
+t.test('a contract with too deeply nested objects and lists is rejected, in YAML and in JSON', async (t) => {
   const tooDeep = 'more than 200 objects and lists are nested';
   const nest = (start: string, end: string, levels: number) => start.repeat(levels) + 1 + end.repeat(levels);
   const blocks = Array.from({ length: 300 }, (_, level) => `${' '.repeat(level + 1)}a:\n`).join('');
@@ -38,7 +38,7 @@ t.test('a file with too deeply nested parts is rejected, in YAML and in JSON', a
   for (const [text, said] of cases) t.strictSame(await saidOf(t, text), said, text.slice(0, 150));
 });
 
-t.test('references that lead only to each other are rejected at their position', async (t) => {
+t.test('references between files that only lead to each other are rejected with their position', async (t) => {
   const withResponse = ($ref: string) => `${HEAD}paths:
   /a:
     get:
@@ -67,11 +67,11 @@ t.test('references that lead only to each other are rejected at their position',
     t.strictSame(await saidOf(t, `${HEAD}${PATHS}x-a: ${alias}\n`), [`a.yaml:${position}: *a is a part of itself`]);
 });
 
-t.test('a second document in a file is rejected at the line where it begins', async (t) => {
+t.test('a second YAML document in a contract is rejected with the line where it begins', async (t) => {
   t.strictSame(await saidOf(t, `${HEAD}${PATHS}---\na: 1\n`), ['a.yaml:4:1: a second document begins here']);
 });
 
-t.test('a reference that is reached through more than 500 others is rejected', async (t) => {
+t.test('a chain of more than 500 references is rejected', async (t) => {
   const names = Array.from({ length: 2000 }, (_, index) => `S${index}`);
   const schemas = names.map(
     (name, index) =>
@@ -104,7 +104,7 @@ t.test('a YAML merge key whose value is not an object is an error', async (t) =>
   t.match(await saidOf(t, `${HEAD}${PATHS}x-a: { <<: 5 }\n`), [/Merge sources must be maps/]);
 });
 
-t.test('a file that cannot be read while it is bundled is reported with the cause', async (t) => {
+t.test('if a file cannot be read while a contract is bundled, the error gives the cause', async (t) => {
   const read = async () => {
     throw new Error('the disk has failed');
   };

@@ -40,7 +40,7 @@ function addToBody({ paths, components }: Json, fields: Json): void {
   };
 }
 
-t.test('the contract is read as its operations', async (t) => {
+t.test('a loaded contract contains its operations, path prefix and title', async (t) => {
   const { operations, prefix, title } = await readOurs();
   t.equal(prefix, '/v1');
   t.equal(title, 'Pet Store');
@@ -353,7 +353,7 @@ for (const [sentence, problem, edit] of refusals) {
   });
 }
 
-t.test('the target of a reference is read, wherever the reference is', async (t) => {
+t.test('a $ref is resolved wherever OpenAPI allows it', async (t) => {
   const { file } = edited(t, (c) => {
     const { get } = c.paths['/pets/{petId}'];
     c.components.pathItems = { pet: { get } };
@@ -369,7 +369,7 @@ t.test('the target of a reference is read, wherever the reference is', async (t)
   t.equal(keywordsOf(operations.get('createPet')?.body?.contents[0]?.schema).properties?.extra, true);
 });
 
-t.test('an empty contract is an error of one line', async (t) => {
+t.test('an empty contract is an error with one line', async (t) => {
   for (const [index, text] of ['', 'null', '1'].entries()) {
     const file = join(t.testdir({ [`${index}.yaml`]: text }), `${index}.yaml`);
     await t.rejects(loadContract(file), {
@@ -378,7 +378,7 @@ t.test('an empty contract is an error of one line', async (t) => {
   }
 });
 
-t.test("a third-party extension is ignored, even if its name resembles the engine's", async (t) => {
+t.test("an extension whose name resembles one of the engine's is ignored if it belongs to a third party", async (t) => {
   const { file } = edited(t, (c) => {
     c['x-tools'] = { 'x-max-byte': 1 };
     c.components.schemas.Pet.example = { 'x-maxbytes': 1 };
@@ -388,17 +388,17 @@ t.test("a third-party extension is ignored, even if its name resembles the engin
   await loadContract(file);
 });
 
-t.test('text that is not YAML is an error', async (t) => {
+t.test('a contract that is not YAML is an error', async (t) => {
   const file = join(t.testdir({ 'petstore.yaml': 'paths: }' }), 'petstore.yaml');
   await t.rejects(loadContract(file), { message: /Unexpected flow-map-end/ });
 });
 
-t.test('an example may be larger than a double holds, and is served unchanged', async (t) => {
+t.test('an example with a number larger than a double holds is served unchanged', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.CategoryId.examples = [9223372036854775807n]));
   t.match((await loadContract(file)).json, '"examples":[9223372036854775807]');
 });
 
-t.test('all problems of a contract are reported at once', async (t) => {
+t.test('all problems of a contract are reported together', async (t) => {
   const { file } = edited(
     t,
     (c) => (c.components.securitySchemes.bearerAuth.scheme = 'digest'),
@@ -409,7 +409,7 @@ t.test('all problems of a contract are reported at once', async (t) => {
   t.equal(error.problems.length, 3);
 });
 
-t.test('an operation that cannot be resolved does not hide the mistakes of other operations', async (t) => {
+t.test('an operation with an unresolvable part does not hide the mistakes of other operations', async (t) => {
   const { file } = edited(
     t,
     (c) => {
@@ -425,14 +425,14 @@ t.test('an operation that cannot be resolved does not hide the mistakes of other
   ]);
 });
 
-t.test('each operation that uses an unresolvable component is reported', async (t) => {
+t.test('a $ref that leads nowhere is reported for each operation that uses it', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: '#/components/schemas/Toy' }));
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
   const ids = error.problems.filter(isOurs).map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);
   t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
 });
 
-t.test('an example may have a field $id, which does not name a schema', async (t) => {
+t.test('an example may contain fields such as $id, which have no meaning there', async (t) => {
   const { file } = edited(t, ({ components }) => {
     const examples = ['$id', '$anchor', '$schema'].flatMap((name) => [{ [name]: 'first' }, { [name]: 'first' }]);
     components.schemas.Pet.properties.tags = { type: 'object', additionalProperties: { type: 'object', examples } };
@@ -440,12 +440,12 @@ t.test('an example may have a field $id, which does not name a schema', async (t
   t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
 });
 
-t.test('a security scheme that no operation uses may be of any kind', async (t) => {
+t.test('a security scheme that no operation uses may be of any type', async (t) => {
   const { file } = edited(t, ({ components }) => (components.securitySchemes.mutual = { type: 'mutualTLS' }));
   t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
 });
 
-t.test('an operation without a handler, and a handler without an operation, are errors', async (t) => {
+t.test('an operation without a handler, and a handler without an operation, stop the start', async (t) => {
   const { getPet, ...others } = handlers;
   const error = (await startService(t, { handlers: { ...others, feedPet: getPet } }).catch(
     (thrown: unknown) => thrown,
@@ -456,7 +456,7 @@ t.test('an operation without a handler, and a handler without an operation, are 
   ]);
 });
 
-t.test('a method of Object.prototype is not taken for a handler', async (t) => {
+t.test('an operation named toString needs its own handler, and does not use the one of Object.prototype', async (t) => {
   const { file } = edited(t, (c) => {
     c.paths['/pets/{petId}'].get.operationId = 'toString';
     delete c.paths['/pets'].post.responses['201'].links;
@@ -469,7 +469,7 @@ t.test('a method of Object.prototype is not taken for a handler', async (t) => {
   ]);
 });
 
-t.test("the server puts its operations, Location and Link below the contract's prefix", async (t) => {
+t.test("the server serves operations, and sends Location and Link, below the contract's path prefix", async (t) => {
   const { file, yaml } = edited(t, withPrefix('/v2'));
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   t.equal((await request('/v1/pets')).status, 404);
@@ -479,7 +479,7 @@ t.test("the server puts its operations, Location and Link below the contract's p
   t.equal((await request('/v2/pets/1')).headers.link, '</v2/pets>; rel="successor-version"');
 });
 
-t.test("a contract may use the paths of the server's own files", async (t) => {
+t.test("a contract may declare operations at the paths of the server's own documents", async (t) => {
   for (const path of ['/openapi.json', '/openapi.yaml', '/openapi%2Ejson']) {
     const { file, yaml } = edited(t, withPrefix('/'), ({ paths }) => rename(paths, '/pets', path));
     const { request } = await startService(t, { contract: await loadContract(file), yaml });
@@ -488,7 +488,7 @@ t.test("a contract may use the paths of the server's own files", async (t) => {
   }
 });
 
-t.test('a contract may have an operation at its root, and neither prefix nor servers', async (t) => {
+t.test('a contract may have an operation at /, and neither a path prefix nor servers', async (t) => {
   for (const withoutPrefix of [withPrefix('/'), withPrefix(''), (c: Json) => delete c.servers]) {
     const { file, yaml } = edited(t, withoutPrefix, ({ paths }) => {
       paths['/'] = { get: { ...paths['/pets'].get, operationId: 'list-pets' } };
@@ -506,7 +506,7 @@ t.test('a contract may have an operation at its root, and neither prefix nor ser
   }
 });
 
-t.test('the server follows the limits, defaults and enums of the contract', async (t) => {
+t.test('the server enforces the limits, defaults and enums of the contract', async (t) => {
   const { file, yaml } = edited(t, (c) => {
     Object.assign(c.paths['/pets'].get.parameters[0].schema, { maximum: 3, default: 2 });
     c.paths['/pets'].post.requestBody['x-max-bytes'] = 60;
@@ -521,14 +521,14 @@ t.test('the server follows the limits, defaults and enums of the contract', asyn
   t.equal((await create('x'.repeat(60))).status, 413);
 });
 
-t.test('the server demands a key exactly where the contract does', async (t) => {
+t.test('the server requires a key exactly where the contract does', async (t) => {
   const { file, yaml } = edited(t, (c) => (c.paths['/pets'].get.security = []));
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   t.equal((await request('/v1/pets', { key: null })).status, 200);
   t.equal((await request('/v1/pets/1', { key: null })).status, 401);
 });
 
-t.test("the server follows the contract's bounds of 64-bit integers", async (t) => {
+t.test("the server enforces the contract's bounds of 64-bit integers", async (t) => {
   const { file, yaml } = edited(t, ({ components: { schemas }, paths }) => {
     Object.assign(schemas.CategoryId, { minimum: -5, exclusiveMaximum: 9 });
     Object.assign(paths['/pets/{petId}'].get.parameters[0].schema, { exclusiveMinimum: 0, maximum: 9 });
@@ -543,7 +543,7 @@ t.test("the server follows the contract's bounds of 64-bit integers", async (t) 
   t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
 });
 
-t.test('each problem of a contract is one line, even with line breaks in names', async (t) => {
+t.test('each problem of a contract is printed in one line, even if names contain line breaks', async (t) => {
   const { file } = edited(t, ({ paths }) => {
     paths['/a\n  - all is well\u001b[2J'] = { trace: paths['/pets'].get };
     delete paths['/pets'].get;
@@ -555,7 +555,7 @@ t.test('each problem of a contract is one line, even with line breaks in names',
   t.match(message, /^[^\n]*\n {2}- path \/a\\u\{a\} {2}- all is well\\u\{1b\}\[2J: [^\n]*$/);
 });
 
-t.test('a contract may leave out everything that OpenAPI makes optional', async (t) => {
+t.test('a contract may omit everything that OpenAPI makes optional', async (t) => {
   const load = (yaml: string) => {
     const head = 'openapi: 3.1.0\ninfo: { title: Least, version: 1.0.0 }\nservers: [{ url: /v1 }]\n';
     return loadContract(join(t.testdir({ 'least.yaml': head + yaml }), 'least.yaml'));

@@ -7,7 +7,7 @@ import { operation, serve, withPaths } from '../../added-operations.ts';
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const string = { type: 'string' };
 
-t.test('a field may be called $ref, as in the members of a SCIM group', async (t) => {
+t.test('a field may be named $ref, as in the members of a SCIM group', async (t) => {
   const member = {
     type: 'object',
     properties: { value: string, $ref: { ...string, maxLength: 9 } },
@@ -34,7 +34,7 @@ t.test('a field may be called $ref, as in the members of a SCIM group', async (t
 });
 
 for (const $ref of ['https://example.com/Users/a', '#/components/schemas/Missing', '#/components/schemas/100%']) {
-  t.test(`a $ref in an example, a default or a third-party extension is data: ${$ref}`, async (t) => {
+  t.test(`a $ref in an example, a default or a third-party extension is not resolved: ${$ref}`, async (t) => {
     const data = { $ref };
     const schema = {
       type: 'object',
@@ -52,7 +52,7 @@ for (const $ref of ['https://example.com/Users/a', '#/components/schemas/Missing
   });
 }
 
-t.test("an example may refer to a component, and the example's value is data", (t) => {
+t.test("a $ref to an example is resolved, but a $ref in the example's value is not", (t) => {
   const value = { $ref: '#/components/schemas/Missing' };
   const content = { 'application/json': { schema: {}, examples: { one: { $ref: '#/components/examples/A' } } } };
   const paths = { '/a': { get: { operationId: 'getA', responses: { '200': { description: 'A.', content } } } } };
@@ -66,19 +66,22 @@ t.test("an example may refer to a component, and the example's value is data", (
   t.end();
 });
 
-t.test('a response called default is a response, not a default value; its references are followed', async (t) => {
-  const schema = { type: 'string', nullable: true };
-  const [source, wanted] = [schema, { type: ['string', 'null'] }].map((schema) => ({
-    openapi: '3.1.1',
-    paths: {
-      '/a': { get: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } } },
-    },
-    components: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } },
-  }));
-  t.strictSame(toCurrent(source as object), wanted);
-});
+t.test(
+  'a response named default is a response and not a default value, so that its references are resolved',
+  async (t) => {
+    const schema = { type: 'string', nullable: true };
+    const [source, wanted] = [schema, { type: ['string', 'null'] }].map((schema) => ({
+      openapi: '3.1.1',
+      paths: {
+        '/a': { get: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } } },
+      },
+      components: { responses: { default: { description: 'A.', content: { 'text/plain': { schema } } } } },
+    }));
+    t.strictSame(toCurrent(source as object), wanted);
+  },
+);
 
-t.test('fields next to the reference of a parameter are ignored, as OpenAPI requires', async (t) => {
+t.test("fields next to a parameter's $ref are ignored, as OpenAPI requires", async (t) => {
   const beside = { $ref: '#/components/parameters/word', required: true, 'x-note': 'A.' };
   const yaml = withPaths({ '/words': { get: operation('listWords', { parameters: [beside] }) } }, ({ components }) => {
     components.parameters = { word: { name: 'word', in: 'query', schema: string } };

@@ -171,7 +171,7 @@ const ITEMS: [words: string, item: Json][] = [
   ['/get/operationId must be string', { get: { operationId: 5 } }],
 ];
 
-t.test('a path item of a wrong kind is reported at the path that refers to it', async (t) => {
+t.test('a path item of the wrong type is reported at the path that refers to it', async (t) => {
   for (const [words, item] of ITEMS) {
     const problems = await problemsOf(
       t,
@@ -184,7 +184,7 @@ t.test('a path item of a wrong kind is reported at the path that refers to it', 
   }
 });
 
-t.test('a parameter name of a wrong kind is reported', async (t) => {
+t.test('a path parameter whose name is not a text is reported', async (t) => {
   const problems = await problemsOf(
     t,
     edited(({ paths, components }) => {
@@ -195,12 +195,15 @@ t.test('a parameter name of a wrong kind is reported', async (t) => {
   t.strictSame(problems, ['operation a: a parameter: name must be string']);
 });
 
-t.test('a component of a wrong kind is reported where it is used; so is a reference to another kind', async (t) => {
-  for (const [line, edit] of COMPONENTS) {
-    const problems = await problemsOf(t, edited(edit));
-    t.strictSame(problems, [line]);
-  }
-});
+t.test(
+  'a component of the wrong type is reported where it is used, and so is a $ref to another kind of component',
+  async (t) => {
+    for (const [line, edit] of COMPONENTS) {
+      const problems = await problemsOf(t, edited(edit));
+      t.strictSame(problems, [line]);
+    }
+  },
+);
 
 for (const [line, edit] of SLIPS) {
   t.test(line, async (t) => t.strictSame(await problemsOf(t, edited(edit)), [line]));
@@ -233,7 +236,7 @@ const PLACES: [name: string, put: (parts: Json, schema: Json) => unknown][] = [
   ],
 ];
 
-t.test('a keyword of a wrong kind is reported by name, wherever its schema is', async (t) => {
+t.test('a keyword with a value of the wrong type is reported by name, wherever its schema is', async (t) => {
   for (const [keywords, values, words] of KEYWORDS) {
     for (const [index, value] of values.entries()) {
       const keyword = keywords[index % keywords.length] as string;
@@ -247,7 +250,7 @@ t.test('a keyword of a wrong kind is reported by name, wherever its schema is', 
   }
 });
 
-t.test('an invalid schema of one operation does not stop the check of the others', async (t) => {
+t.test('an invalid schema in one operation does not stop the checks of the others', async (t) => {
   const problems = await problemsOf(
     t,
     edited(({ limit, getPet, schemas, NewPet }) => {

@@ -10,7 +10,7 @@ import { pair, value } from './schema-pairs.ts';
 const text = { type: 'string' };
 const pet = { type: 'object', required: ['name'], properties: { name: text }, additionalProperties: false };
 
-t.test('in plain cases it is proven that the values of one schema fit another schema', async (t) => {
+t.test('the subset check proves simple cases in which every value of one schema fits another', async (t) => {
   const within: [inner: Json, outer: Json][] = [
     [text, true],
     [false, text],
@@ -53,7 +53,7 @@ t.test('in plain cases it is proven that the values of one schema fit another sc
   for (const [inner, outer] of within) t.equal(isSubset(inner, outer), true, JSON.stringify([inner, outer]));
 });
 
-t.test('if values of one schema do not fit another, nothing is proven', async (t) => {
+t.test('the subset check proves nothing if some value of one schema does not fit the other', async (t) => {
   const others: [inner: Json, outer: Json][] = [
     [text, false],
     [true, text],
@@ -103,29 +103,32 @@ t.test('if values of one schema do not fit another, nothing is proven', async (t
   for (const [inner, outer] of others) t.equal(isSubset(inner, outer), false, JSON.stringify([inner, outer]));
 });
 
-t.test('no value fits two schemas with disjoint types, listed values or required fields', async (t) => {
-  const kind = (field: Json) => ({ type: 'object', required: ['kind'], properties: { kind: field } });
-  const none = { type: 'object', additionalProperties: false };
-  const cases: [isApart: boolean, one: Json, other: Json][] = [
-    [true, text, { type: 'integer' }],
-    [true, { enum: ['a', 'b'] }, { const: 'c' }],
-    [true, kind({ const: 'a' }), kind({ enum: ['b'] })],
-    [true, kind({ const: 'a' }), { ...kind({ const: 'b' }), required: [] }],
-    [true, { ...none, required: [] }, kind({})],
-    [false, { const: 1 }, { const: 1n }],
-    [false, { ...kind({ const: 'a' }), required: [] }, { ...kind({ const: 'b' }), required: [] }],
-    [
-      false,
-      { ...kind({ const: 'a' }), type: ['object', 'null'] },
-      { ...kind({ const: 'b' }), type: ['object', 'null'] },
-    ],
-    [false, kind({ const: 'a' }), kind({})],
-    [false, {}, text],
-  ];
-  for (const [isApart, one, other] of cases) t.equal(isSubset(one, { not: other }), isApart, inspect([one, other]));
-});
+t.test(
+  'the subset check knows that no value fits two schemas with disjoint types, enums or required fields',
+  async (t) => {
+    const kind = (field: Json) => ({ type: 'object', required: ['kind'], properties: { kind: field } });
+    const none = { type: 'object', additionalProperties: false };
+    const cases: [isApart: boolean, one: Json, other: Json][] = [
+      [true, text, { type: 'integer' }],
+      [true, { enum: ['a', 'b'] }, { const: 'c' }],
+      [true, kind({ const: 'a' }), kind({ enum: ['b'] })],
+      [true, kind({ const: 'a' }), { ...kind({ const: 'b' }), required: [] }],
+      [true, { ...none, required: [] }, kind({})],
+      [false, { const: 1 }, { const: 1n }],
+      [false, { ...kind({ const: 'a' }), required: [] }, { ...kind({ const: 'b' }), required: [] }],
+      [
+        false,
+        { ...kind({ const: 'a' }), type: ['object', 'null'] },
+        { ...kind({ const: 'b' }), type: ['object', 'null'] },
+      ],
+      [false, kind({ const: 'a' }), kind({})],
+      [false, {}, text],
+    ];
+    for (const [isApart, one, other] of cases) t.equal(isSubset(one, { not: other }), isApart, inspect([one, other]));
+  },
+);
 
-t.test('a field that both schemas require is compared once, at any depth', async (t) => {
+t.test('the subset check compares a field that both schemas require only once, at any depth', async (t) => {
   const depths = Array.from({ length: 40 });
   const nest = (inner: Json) =>
     depths.reduce<Json>((field) => ({ type: 'object', required: ['a'], properties: { a: field } }), inner);
@@ -133,7 +136,7 @@ t.test('a field that both schemas require is compared once, at any depth', async
   t.equal(isSubset(nest(text), { not: nest({ type: 'integer' }) }), true);
 });
 
-t.test('recursive schemas are compared by the target of their reference', async (t) => {
+t.test('the subset check identifies a recursive schema by the target of its $ref', async (t) => {
   const unlike = (name: string, target: Json) => ({ ...pet, not: toRecursion(name, () => target) });
   const target = { required: ['a'] };
   t.equal(isSubset(unlike('One', target), unlike('Other', target)), true);
@@ -142,7 +145,7 @@ t.test('recursive schemas are compared by the target of their reference', async 
 
 const LISTED = [[1], 'a', 1.5, 2n, null];
 
-t.test('two spellings of a schema are recognized as equal', async (t) => {
+t.test('the subset check recognizes two spellings of the same schema', async (t) => {
   const whole = { type: 'integer' };
   const same: [one: Json, other: Json][] = [
     [{ type: ['string', 'null'], maxLength: 3 }, { anyOf: [{ type: 'string', maxLength: 3 }, { type: 'null' }] }],
@@ -167,7 +170,7 @@ t.test('two spellings of a schema are recognized as equal', async (t) => {
   }
 });
 
-t.test('keywords that depend on neighbouring keywords are compared together', async (t) => {
+t.test('the subset check compares keywords that depend on each other together', async (t) => {
   const short = { maxLength: 3 };
   const longer = { maxLength: 4 };
   const needs = (...required: string[]) => ({ required });
@@ -240,7 +243,7 @@ t.test('keywords that depend on neighbouring keywords are compared together', as
   for (const [inner, outer] of others) t.equal(isSubset(inner, outer), false, inspect([inner, outer], { depth: 9 }));
 });
 
-t.test('an alternative with unevaluatedProperties or unevaluatedItems depends on its neighbours', async (t) => {
+t.test('the subset check respects that unevaluatedProperties depends on neighbouring alternatives', async (t) => {
   const has = (name: string) => ({ type: 'object', properties: { [name]: text }, required: [name] });
   const list = (...prefixItems: Json[]) => ({ type: 'array', prefixItems });
   const cases: [parts: Json[], forbids: Json][] = [
@@ -256,7 +259,7 @@ t.test('an alternative with unevaluatedProperties or unevaluatedItems depends on
   }
 });
 
-t.test('an invalid or slow pattern proves nothing', async (t) => {
+t.test('the subset check proves nothing from an invalid or slow regular expression', async (t) => {
   const long = 'a'.repeat(40);
   const closed = { type: 'object', additionalProperties: false };
   const named = { ...closed, properties: { [long]: text } };
@@ -278,16 +281,19 @@ t.test('an invalid or slow pattern proves nothing', async (t) => {
   for (const [one, pattern] of fitting) t.equal(isSubset({ const: one }, { pattern }), true, pattern);
 });
 
-t.test('a field obeys each pattern that its name matches; a closed object has only declared names', async (t) => {
-  const named = { properties: { ab: text }, patternProperties: { '^a': { minLength: 3 }, b$: { maxLength: 5 } } };
-  t.equal(isSubset(named, { properties: { ab: { type: 'string', minLength: 3, maxLength: 5 } } }), true);
-  const closed = { type: 'object', additionalProperties: false, properties: { ab: {}, a: {} } };
-  t.equal(isSubset(closed, { propertyNames: { maxLength: 2 } }), true);
-  t.equal(isSubset(closed, { propertyNames: { maxLength: 1 } }), false);
-  t.equal(isSubset({ ...closed, patternProperties: { b: {} } }, { propertyNames: { maxLength: 2 } }), false);
-});
+t.test(
+  "the subset check applies each patternProperties that a field's name matches, and knows closed objects",
+  async (t) => {
+    const named = { properties: { ab: text }, patternProperties: { '^a': { minLength: 3 }, b$: { maxLength: 5 } } };
+    t.equal(isSubset(named, { properties: { ab: { type: 'string', minLength: 3, maxLength: 5 } } }), true);
+    const closed = { type: 'object', additionalProperties: false, properties: { ab: {}, a: {} } };
+    t.equal(isSubset(closed, { propertyNames: { maxLength: 2 } }), true);
+    t.equal(isSubset(closed, { propertyNames: { maxLength: 1 } }), false);
+    t.equal(isSubset({ ...closed, patternProperties: { b: {} } }, { propertyNames: { maxLength: 2 } }), false);
+  },
+);
 
-t.test('keywords about items ignore other values; equal numbers may be written differently', async (t) => {
+t.test('the subset check ignores keywords about items for other values, and knows equal numbers', async (t) => {
   t.equal(isSubset(text, { contains: {}, maxContains: 2 }), true);
   t.equal(isSubset(text, { contains: {}, minContains: 2 }), true);
   for (const [one, other] of [
@@ -305,21 +311,24 @@ t.test('keywords about items ignore other values; equal numbers may be written d
   t.equal(isSubset({ const: ['1'] }, { not: { const: [1] } }), true);
 });
 
-t.test('merging parts keeps a field of any name, even __proto__', async (t) => {
+t.test('the subset check keeps a field of any name when it merges schemas, even __proto__', async (t) => {
   const field = (schema: Json) => JSON.parse(`{"properties": {"__proto__": ${JSON.stringify(schema)}}}`);
   t.equal(isSubset({ allOf: [field({ maxLength: 2 }), { minProperties: 1 }] }, field({ maxLength: 3 })), true);
 });
 
-t.test('if one schema is proven to fit another, an independent validator agrees for every value', async (t) => {
-  let known = 0;
-  fc.assert(
-    fc.property(pair, fc.array(value, { minLength: 10, maxLength: 10 }), ([inner, outer], values) => {
-      if (!isSubset(inner, outer)) return true;
-      known++;
-      const [ofInner, ofOuter] = [inner, outer].map((one) => new Validator(one as Schema, '2020-12', true));
-      return values.every((one) => !ofInner?.validate(one).valid || ofOuter?.validate(one).valid);
-    }),
-    { numRuns: 1000, seed: 1 },
-  );
-  t.ok(known > 100, `${known} pairs are known`);
-});
+t.test(
+  'if the subset check proves that a schema fits another one, an independent validator agrees for every value',
+  async (t) => {
+    let known = 0;
+    fc.assert(
+      fc.property(pair, fc.array(value, { minLength: 10, maxLength: 10 }), ([inner, outer], values) => {
+        if (!isSubset(inner, outer)) return true;
+        known++;
+        const [ofInner, ofOuter] = [inner, outer].map((one) => new Validator(one as Schema, '2020-12', true));
+        return values.every((one) => !ofInner?.validate(one).valid || ofOuter?.validate(one).valid);
+      }),
+      { numRuns: 1000, seed: 1 },
+    );
+    t.ok(known > 100, `${known} pairs are known`);
+  },
+);

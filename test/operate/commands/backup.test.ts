@@ -51,7 +51,7 @@ async function prepareBackup(t: Test) {
   return { ...all, server, records };
 }
 
-t.test('a backup of a running server restores every record that was answered before the backup began', async (t) => {
+t.test('a backup of a running server contains every record that was answered before the backup began', async (t) => {
   const { folder, names, run, server, records } = await prepareBackup(t);
   t.strictSame(names(), ['a.db', 'a.db-shm', 'a.db-wal', 'b']);
   t.equal(statSync(`${folder}/b`).mode & 0o777, 0o600);
@@ -123,7 +123,7 @@ t.test('a failed backup prints the reason, and leaves no file', async (t) => {
   );
 });
 
-t.test('a stopped backup leaves no file, even on a faulty disk', async (t) => {
+t.test('a backup that is stopped leaves no file, even on a faulty disk', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL = '' } = disk.env;
   await openUrl(DATABASE_URL).close();
@@ -140,7 +140,7 @@ t.test('a stopped backup leaves no file, even on a faulty disk', async (t) => {
   disk.mend();
 });
 
-t.test('restore reports a faulty backup, and does not restore it', async (t) => {
+t.test('restore rejects a damaged backup with the reason', async (t) => {
   const { run, folder, names, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -176,7 +176,7 @@ t.test('restore reports a faulty backup, and does not restore it', async (t) => 
   t.ok(readFileSync(`${folder}/b`).equals(bytes));
 });
 
-t.test('two restores in one second each keep the previous database', async (t) => {
+t.test('two restores in the same second each keep the database that they replace', async (t) => {
   const { folder, names, run, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -189,44 +189,50 @@ t.test('two restores in one second each keep the previous database', async (t) =
   t.equal(names().filter((name) => /^a\.db\.\d+T\d+Z$/.test(name)).length, 5);
 });
 
-t.test('restore does not replace a database that it cannot open, and keeps the log of a missing one', async (t) => {
-  const { run, folder, names, server, records } = await prepareBackup(t);
-  copyFileSync(`${folder}/a.db-wal`, `${folder}/wal`);
-  server.child.kill('SIGTERM');
-  await server.exit;
-  renameSync(`${folder}/a.db`, `${folder}/earlier`);
-  renameSync(`${folder}/wal`, `${folder}/a.db-wal`);
-  t.match(await run('restore', 'b'), { code: 0, stdout: /^Restored \S+a\.db\.\n$/ });
-  t.match(names(), ['a.db', /^a\.db\.20\d+T\d+Z-wal$/, 'b', 'earlier']);
-  const db = new Sqlite(`${folder}/a.db`, { readonly: true });
-  t.equal(db.prepare('SELECT count(*) FROM pets').pluck().get(), records.length);
-  db.close();
+t.test(
+  'restore does not replace a database that it cannot open, and keeps the write-ahead log of a missing one',
+  async (t) => {
+    const { run, folder, names, server, records } = await prepareBackup(t);
+    copyFileSync(`${folder}/a.db-wal`, `${folder}/wal`);
+    server.child.kill('SIGTERM');
+    await server.exit;
+    renameSync(`${folder}/a.db`, `${folder}/earlier`);
+    renameSync(`${folder}/wal`, `${folder}/a.db-wal`);
+    t.match(await run('restore', 'b'), { code: 0, stdout: /^Restored \S+a\.db\.\n$/ });
+    t.match(names(), ['a.db', /^a\.db\.20\d+T\d+Z-wal$/, 'b', 'earlier']);
+    const db = new Sqlite(`${folder}/a.db`, { readonly: true });
+    t.equal(db.prepare('SELECT count(*) FROM pets').pluck().get(), records.length);
+    db.close();
 
-  writeFileSync(`${folder}/a.db`, 'x'.repeat(5000));
-  const reported =
-    /a\.db cannot be opened \(file is not a database\): when no server runs, move it away .* Nothing was restored\.\n$/;
-  t.match(await run('restore', 'b'), { code: 1, stderr: reported });
-  t.equal(statSync(`${folder}/a.db`).size, 5000);
-});
+    writeFileSync(`${folder}/a.db`, 'x'.repeat(5000));
+    const reported =
+      /a\.db cannot be opened \(file is not a database\): when no server runs, move it away .* Nothing was restored\.\n$/;
+    t.match(await run('restore', 'b'), { code: 1, stderr: reported });
+    t.equal(statSync(`${folder}/a.db`).size, 5000);
+  },
+);
 
-t.test('if a user may not change the owner, restore names the right user and leaves nothing behind', async (t) => {
-  const { run, folder } = await prepareBackup(t);
-  const isRoot = process.getuid?.() === 0;
-  // A folder of somebody else's, where all may write.
-  const place = isRoot ? `${folder}/theirs` : '/dev/shm';
-  if (isRoot) {
-    mkdirSync(place);
-    chownSync(place, 1, 1);
-  }
-  const DATABASE_URL = `sqlite:${place}/petstore-${process.pid}.db`;
-  const shell = isRoot ? 'exec setpriv --bounding-set -chown "$@"' : ':';
-  t.match(await run('restore', 'b', { env: { DATABASE_URL }, shell }), {
-    code: 1,
-    stderr:
-      /db belongs to user \d+, group \d+, to whom you cannot give a file: restore as that user, or as root\. Nothing/,
-  });
-  t.strictSame(
-    readdirSync(place).filter((name) => name.startsWith('petstore-')),
-    [],
-  );
-});
+t.test(
+  'if restore may not change the owner of the file, it names the user to run as, and leaves nothing behind',
+  async (t) => {
+    const { run, folder } = await prepareBackup(t);
+    const isRoot = process.getuid?.() === 0;
+    // A folder of somebody else's, where all may write.
+    const place = isRoot ? `${folder}/theirs` : '/dev/shm';
+    if (isRoot) {
+      mkdirSync(place);
+      chownSync(place, 1, 1);
+    }
+    const DATABASE_URL = `sqlite:${place}/petstore-${process.pid}.db`;
+    const shell = isRoot ? 'exec setpriv --bounding-set -chown "$@"' : ':';
+    t.match(await run('restore', 'b', { env: { DATABASE_URL }, shell }), {
+      code: 1,
+      stderr:
+        /db belongs to user \d+, group \d+, to whom you cannot give a file: restore as that user, or as root\. Nothing/,
+    });
+    t.strictSame(
+      readdirSync(place).filter((name) => name.startsWith('petstore-')),
+      [],
+    );
+  },
+);

@@ -4,7 +4,7 @@ import { openUrl } from '../../database.ts';
 import { startProgram } from '../../program.ts';
 import { MADE } from './made-keys.ts';
 
-t.test('making a key before the first start creates the database, and prints its location', async (t) => {
+t.test('`keys create` before the first start creates the database and prints its location', async (t) => {
   const DATABASE_URL = `sqlite:${relative('.', t.testdir())}/data/pets.db`;
   const reported = ['There was no database yet. A new one was made: /.*/data/pets.db\n', ''];
   for (const words of reported) {
@@ -15,7 +15,7 @@ t.test('making a key before the first start creates the database, and prints its
   }
 });
 
-t.test('several key commands that start at once without a database all succeed', async (t) => {
+t.test('several `keys create` commands that start at the same time without a database all succeed', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const programs = ['Ada', 'Ben', 'Cleo'].map((name) =>
     startProgram(t, 'src/main.ts', { args: ['keys', 'create', name], env }),

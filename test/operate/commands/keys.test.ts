@@ -22,7 +22,7 @@ function openMemory(t: Test): Store {
 
 const run = (store: Store, ...args: string[]) => runKeys(store, service, args);
 
-t.test('create prints the key, and stores only its hash', async (t) => {
+t.test('`keys create` prints the API key, and stores only its hash', async (t) => {
   const store = openMemory(t);
   const { id, name, expiresAt, key } = toMade(await run(store, 'create', "Ada's laptop"));
   t.equal(name, "Ada's laptop");
@@ -33,7 +33,7 @@ t.test('create prints the key, and stores only its hash', async (t) => {
   t.not(toMade(await run(store, 'create', 'Ben')).key, key);
 });
 
-t.test('an expiry is a future date, or a number of days', async (t) => {
+t.test('--expires accepts a future date or a number of days', async (t) => {
   const store = openMemory(t);
   for (const [text, expiry] of [
     ['2130-12-05', '2130-12-05T00:00:00.000Z'],
@@ -49,7 +49,7 @@ t.test('an expiry is a future date, or a number of days', async (t) => {
   }
 });
 
-t.test('an expiry is an error if it is invalid, in the past or after the year 9999', async (t) => {
+t.test('--expires rejects an invalid or past date, and one after the year 9999', async (t) => {
   const store = openMemory(t);
   for (const text of [
     '0',
@@ -71,7 +71,7 @@ t.test('an expiry is an error if it is invalid, in the past or after the year 99
   }
 });
 
-t.test('list prints a table of keys, the oldest first, and never a key itself', async (t) => {
+t.test('`keys list` prints a table of API keys, the oldest first, and never a key itself', async (t) => {
   const store = openMemory(t);
   t.equal(await run(store, 'list'), 'There are no keys.');
   const hashes = ['a', 'b', 'c'].map((letter) => letter.repeat(64));
@@ -100,7 +100,7 @@ cccc  revoked 2026-01-05T00:00:00.000Z  2026-01-04T00:00:00.000Z  never         
   );
 });
 
-t.test('with --json, create and list print what a program can read', async (t) => {
+t.test('with --json, `keys create` and `keys list` print JSON', async (t) => {
   const store = openMemory(t);
   t.equal(await run(store, 'list', '--json'), '[]');
   const made = JSON.parse(await run(store, 'create', 'Ada', '--json', '--rate', '5/s', '--scopes', 'pets:read'));
@@ -115,7 +115,7 @@ t.test('with --json, create and list print what a program can read', async (t) =
   t.match(ben, { expiresAt: '2130-12-05T00:00:00.000Z', revokedAt: null, scopes: null, rate: null, lastUsedAt: null });
 });
 
-t.test('a key is revoked once; an unknown or already revoked key is reported', async (t) => {
+t.test('`keys revoke` revokes a key once, and reports an unknown or already revoked key', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada'));
   t.equal(await run(store, 'revoke', id), `Key ${id} is revoked: running servers refuse it within a second.`);
@@ -124,7 +124,7 @@ t.test('a key is revoked once; an unknown or already revoked key is reported', a
   }
 });
 
-t.test('a key can be limited to scopes of the contract, and a misspelt scope is an error', async (t) => {
+t.test('an API key can be limited to scopes of the contract, and a misspelt scope is an error', async (t) => {
   const store = openMemory(t);
   t.equal(toMade(await run(store, 'create', 'Ada')).scopes, 'everything');
   t.equal(toMade(await run(store, 'create', 'Ben', '--scopes', 'pets:read')).scopes, 'pets:read');
@@ -142,7 +142,7 @@ t.test('a key can be limited to scopes of the contract, and a misspelt scope is 
   }
 });
 
-t.test('a key can be limited to a rate, and its successor inherits the rate', async (t) => {
+t.test('an API key can be limited to a rate, and its successor inherits the rate', async (t) => {
   const store = openMemory(t);
   const { id, scopes } = toMade(await run(store, 'create', 'Ada', '--rate', '100/s'));
   t.equal(scopes, 'everything, at the rate 100/s');
@@ -156,7 +156,7 @@ t.test('a key can be limited to a rate, and its successor inherits the rate', as
   await t.rejects(run(store, 'create', 'x', '--rate', '100'), { message });
 });
 
-t.test('rotate makes a key with the same name and scopes, and ends the old key', async (t) => {
+t.test('`keys rotate` makes a key with the same name and scopes, and ends the old key', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada', '--scopes', 'pets:read'));
   const text = await run(store, 'rotate', id, '--keep', '2130-12-05', '--expires', '2140-01-01');
@@ -186,13 +186,13 @@ t.test('rotate makes a key with the same name and scopes, and ends the old key',
   }
 });
 
-t.test('a rotated key keeps its expiry, and the command prints the expiry', async (t) => {
+t.test('`keys rotate` keeps the expiry of the key, and prints it', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada', '--expires', '2130-12-05'));
   t.equal(toMade(await run(store, 'rotate', id)).expiresAt, '2130-12-05T00:00:00.000Z');
 });
 
-t.test("a key's name is short, and contains no control characters", async (t) => {
+t.test('the name of an API key has at most 100 characters, and no control characters', async (t) => {
   const store = openMemory(t);
   t.equal(toMade(await run(store, 'create', '  Zoë\u00a0🔑 ')).name, 'Zoë\u00a0🔑');
   t.equal(toMade(await run(store, 'create', '🔑'.repeat(100))).name, '🔑'.repeat(100));
@@ -201,7 +201,7 @@ t.test("a key's name is short, and contains no control characters", async (t) =>
   }
 });
 
-t.test('texts of another program are printed without control characters', async (t) => {
+t.test('`keys list` prints control characters in names from other programs as codes', async (t) => {
   const store = openMemory(t);
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.createKey({ id: 'aaaa', name: 'A\x1b[2J\nbbbb', hash: 'a'.repeat(64), createdAt });
@@ -211,7 +211,7 @@ t.test('texts of another program are printed without control characters', async 
   }
 });
 
-t.test('an unknown command is exit code 2', async (t) => {
+t.test('an unknown keys command ends with exit code 2', async (t) => {
   const store = openMemory(t);
   for (const args of [
     [],
@@ -236,34 +236,41 @@ t.test('an unknown command is exit code 2', async (t) => {
   }
 });
 
-t.test('a failure goes to standard error with exit code 1 (2 for wrong usage), and makes no database', async (t) => {
-  const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
-  for (const [args, env, reported] of [
-    [['create'], { DATABASE_URL }, USAGE],
-    [['list'], { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL is in memory, which no other program can see\.\n$/],
-    [
-      ['list'],
-      { DATABASE_URL },
-      /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
-    ],
-    [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
-    [
-      ['list'],
-      { DATABASE_URL, MAX_CREATE: '2' },
-      /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
-    ],
-    [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
-    [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
-  ] as const) {
-    const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', ...args], env, isCovered: true });
-    t.equal(await exit, reported === USAGE ? 2 : 1);
-    t.equal(output.stdout, '');
-    t.match(output.stderr, reported);
-  }
-  t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
-});
+t.test(
+  'a failing keys command prints to standard error, exits with 1 (2 for wrong usage), and creates no database',
+  async (t) => {
+    const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
+    for (const [args, env, reported] of [
+      [['create'], { DATABASE_URL }, USAGE],
+      [
+        ['list'],
+        { DATABASE_URL: 'sqlite::memory:' },
+        /^DATABASE_URL is in memory, which no other program can see\.\n$/,
+      ],
+      [
+        ['list'],
+        { DATABASE_URL },
+        /^There is no database \/.*\/data\/pets\.db\. Go to the folder of the service, or set DATABASE_URL\.\n$/,
+      ],
+      [['create', ' '], { DATABASE_URL }, /^A name has 1 to 100 characters/],
+      [
+        ['list'],
+        { DATABASE_URL, MAX_CREATE: '2' },
+        /^Warning: MAX_CREATE is not known: is MAX_CREATES meant\?\nThere is no database/,
+      ],
+      [['revoke', 'aaaa'], { DATABASE_URL }, /^There is no database \/.*\/data\/pets\.db\. /],
+      [['list'], { DATABASE_URL, PORT: 'http' }, /^Wrong configuration:\n {2}- PORT /],
+    ] as const) {
+      const { exit, output } = startProgram(t, 'src/main.ts', { args: ['keys', ...args], env, isCovered: true });
+      t.equal(await exit, reported === USAGE ? 2 : 1);
+      t.equal(output.stdout, '');
+      t.match(output.stderr, reported);
+    }
+    t.notOk(existsSync(dirname(DATABASE_URL.replace('sqlite:', ''))));
+  },
+);
 
-t.test('if a new key cannot be printed, the error says that it was made all the same', async (t) => {
+t.test('if a new key cannot be printed, the error says that it was created', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const options = { args: ['keys', 'create', 'Ada'], env, shell: 'exec > /dev/full', isCovered: true };
   const { exit, output } = startProgram(t, 'src/main.ts', options);
@@ -272,44 +279,47 @@ t.test('if a new key cannot be printed, the error says that it was made all the 
   t.notMatch(output.stderr, / at /);
 });
 
-t.test('if the disk fails or the database is locked, the error says whether keys may have changed', async (t) => {
-  const disk = prepareFaultyDisk(t);
-  const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
-  const run = async (...args: string[]) => {
-    const { exit, output } = startProgram(t, 'src/main.ts', {
-      args: ['keys', ...args],
-      env: disk.env,
-      isCovered: true,
-    });
-    await exit;
-    return output;
-  };
-  const { id } = toMade((await run('create', 'Ada')).stdout);
-  t.equal((await run('revoke', 'ffffffff')).stderr, 'There is no valid key ffffffff.\n');
-  const unknown = 'The change may have been made or not: see `list`, and try again.\n';
-  disk.fail();
-  for (const args of [
-    ['create', 'Ben'],
-    ['revoke', id],
-  ]) {
-    t.strictSame(await run(...args), {
-      stdout: '',
-      stderr: `The database cannot be used now: disk I/O error. ${unknown}`,
-    });
-  }
-  disk.mend();
-  t.match((await run('list')).stdout, new RegExp(`${id}  valid .* Ada`));
+t.test(
+  'if the disk fails or the database is locked, the error of a keys command says whether keys may have changed',
+  async (t) => {
+    const disk = prepareFaultyDisk(t);
+    const { DATABASE_URL } = disk.env as { DATABASE_URL: string };
+    const run = async (...args: string[]) => {
+      const { exit, output } = startProgram(t, 'src/main.ts', {
+        args: ['keys', ...args],
+        env: disk.env,
+        isCovered: true,
+      });
+      await exit;
+      return output;
+    };
+    const { id } = toMade((await run('create', 'Ada')).stdout);
+    t.equal((await run('revoke', 'ffffffff')).stderr, 'There is no valid key ffffffff.\n');
+    const unknown = 'The change may have been made or not: see `list`, and try again.\n';
+    disk.fail();
+    for (const args of [
+      ['create', 'Ben'],
+      ['revoke', id],
+    ]) {
+      t.strictSame(await run(...args), {
+        stdout: '',
+        stderr: `The database cannot be used now: disk I/O error. ${unknown}`,
+      });
+    }
+    disk.mend();
+    t.match((await run('list')).stdout, new RegExp(`${id}  valid .* Ada`));
 
-  const other = new Sqlite(DATABASE_URL.replace('sqlite:', ''));
-  t.teardown(() => other.close());
-  other.exec('BEGIN EXCLUSIVE');
-  t.equal(
-    (await run('revoke', id)).stderr,
-    'The database cannot be used now: database is locked. Nothing was changed.\n',
-  );
-});
+    const other = new Sqlite(DATABASE_URL.replace('sqlite:', ''));
+    t.teardown(() => other.close());
+    other.exec('BEGIN EXCLUSIVE');
+    t.equal(
+      (await run('revoke', id)).stderr,
+      'The database cannot be used now: database is locked. Nothing was changed.\n',
+    );
+  },
+);
 
-t.test('the usage mentions scopes only if the service has scopes', (t) => {
+t.test('the usage of `keys create` mentions scopes only if the service has scopes', (t) => {
   const detailsFor = (...scopes: string[]) =>
     toKeyCommands({ name: 'books', scopes }, async () => {})['keys create']?.details;
   t.notMatch(detailsFor(), /the scopes are/);

@@ -41,7 +41,7 @@ const KINDS: Record<string, (folder: string, round: number) => string> = {
 
 for (const [kind, toUrl] of Object.entries(KINDS)) {
   t.test(
-    `${kind}: a move stopped at any time leaves nothing or everything, and the next move completes it`,
+    `a ${kind} move that is stopped at any time moves nothing or everything, and the next move completes it`,
     async (t) => {
       const folder = t.testdir();
       await fill(`${folder}/from.db`, COUNT);
@@ -67,55 +67,59 @@ for (const [kind, toUrl] of Object.entries(KINDS)) {
   );
 }
 
-t.test("moving a running server's data copies one moment, and the target shows the whole copy at once", async (t) => {
-  const folder = t.testdir();
-  for (const [from, to] of [
-    [`sqlite:${folder}/a.db`, server.newUrl()],
-    [server.newUrl(), `sqlite:${folder}/b.db`],
-  ] as const) {
-    const [source, target] = await Promise.all(
-      [from, to].map((DATABASE_URL) => startServer(t, { env: { DATABASE_URL } })),
-    );
-    const execute = async (sql: string) => {
-      if (!from.startsWith('sqlite')) return void (await server.execute(`SET search_path = ${schemaOf(from)}; ${sql}`));
-      const db = new Sqlite(from.replace('sqlite:', ''));
-      db.exec(sql);
-      db.close();
-    };
-    const values = Array.from({ length: 20_000 }, (_, index) => `(${index + 1}, '0', 7)`);
-    await execute(`INSERT INTO pets (id, name, category_id) VALUES ${values}`);
-    await execute("SELECT setval('pets_id_seq', 20000)").catch(() => {});
-    let isOver = false;
-    const creating = async () => {
-      while (!isOver) await source?.request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
-    };
-    // The first and the last are always renamed at once.
-    const renaming = async () => {
-      for (let name = 1; !isOver; name++) {
-        await execute(`UPDATE pets SET name = '${name}' WHERE id IN (1, 19999)`).catch(() => {});
-        await wait(1);
-      }
-    };
-    const seen = new Set<string>();
-    const looking = async () => {
-      while (!isOver) seen.add((await target?.request('/v1/pets?limit=1'))?.text ?? '');
-    };
-    const all = [creating(), renaming(), looking()];
-    const { exit, output } = start(t, from, to);
-    t.equal(await exit, 0, output.stderr);
-    isOver = true;
-    await Promise.all(all);
-    const [first, last] = await Promise.all(
-      [1, 19999].map(async (id) => (await target?.request(`/v1/pets/${id}`))?.text),
-    );
-    t.equal(first?.replace('"id":1,', ''), last?.replace('"id":19999,', ''));
-    t.ok(seen.size <= 2, [...seen].join('\n'));
-    const lastId = Number(/Moved ([\d,]+) pets/.exec(output.stdout)?.[1]?.replaceAll(',', ''));
-    t.ok(lastId >= 20_000);
-    t.equal((await target?.request(`/v1/pets/${lastId}`))?.text, (await source?.request(`/v1/pets/${lastId}`))?.text);
-    const next = await target?.request('/v1/pets', { method: 'POST', body: { name: 'Max', categoryId: 7 } });
-    // PostgreSQL's numbers are those of now, not of the moment.
-    t.ok(Number(next?.headers.location?.replace(/.*\//, '')) > lastId, String(next?.headers.location));
-    for (const one of [source, target]) one?.child.kill('SIGTERM');
-  }
-});
+t.test(
+  'a move next to a running server copies one point in time, and readers of the target see all of it or nothing',
+  async (t) => {
+    const folder = t.testdir();
+    for (const [from, to] of [
+      [`sqlite:${folder}/a.db`, server.newUrl()],
+      [server.newUrl(), `sqlite:${folder}/b.db`],
+    ] as const) {
+      const [source, target] = await Promise.all(
+        [from, to].map((DATABASE_URL) => startServer(t, { env: { DATABASE_URL } })),
+      );
+      const execute = async (sql: string) => {
+        if (!from.startsWith('sqlite'))
+          return void (await server.execute(`SET search_path = ${schemaOf(from)}; ${sql}`));
+        const db = new Sqlite(from.replace('sqlite:', ''));
+        db.exec(sql);
+        db.close();
+      };
+      const values = Array.from({ length: 20_000 }, (_, index) => `(${index + 1}, '0', 7)`);
+      await execute(`INSERT INTO pets (id, name, category_id) VALUES ${values}`);
+      await execute("SELECT setval('pets_id_seq', 20000)").catch(() => {});
+      let isOver = false;
+      const creating = async () => {
+        while (!isOver) await source?.request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+      };
+      // The first and the last are always renamed at once.
+      const renaming = async () => {
+        for (let name = 1; !isOver; name++) {
+          await execute(`UPDATE pets SET name = '${name}' WHERE id IN (1, 19999)`).catch(() => {});
+          await wait(1);
+        }
+      };
+      const seen = new Set<string>();
+      const looking = async () => {
+        while (!isOver) seen.add((await target?.request('/v1/pets?limit=1'))?.text ?? '');
+      };
+      const all = [creating(), renaming(), looking()];
+      const { exit, output } = start(t, from, to);
+      t.equal(await exit, 0, output.stderr);
+      isOver = true;
+      await Promise.all(all);
+      const [first, last] = await Promise.all(
+        [1, 19999].map(async (id) => (await target?.request(`/v1/pets/${id}`))?.text),
+      );
+      t.equal(first?.replace('"id":1,', ''), last?.replace('"id":19999,', ''));
+      t.ok(seen.size <= 2, [...seen].join('\n'));
+      const lastId = Number(/Moved ([\d,]+) pets/.exec(output.stdout)?.[1]?.replaceAll(',', ''));
+      t.ok(lastId >= 20_000);
+      t.equal((await target?.request(`/v1/pets/${lastId}`))?.text, (await source?.request(`/v1/pets/${lastId}`))?.text);
+      const next = await target?.request('/v1/pets', { method: 'POST', body: { name: 'Max', categoryId: 7 } });
+      // PostgreSQL's numbers are those of now, not of the moment.
+      t.ok(Number(next?.headers.location?.replace(/.*\//, '')) > lastId, String(next?.headers.location));
+      for (const one of [source, target]) one?.child.kill('SIGTERM');
+    }
+  },
+);

@@ -11,31 +11,28 @@ async function run(t: Test, args: string[], options: ProgramOptions = {}) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test(
-  'a move next to a running server copies everything; clients go on with their keys on the new database',
-  async (t) => {
-    const folder = t.testdir();
-    const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
-    const source = await startServer(t, { env: { DATABASE_URL: `sqlite:${from}` } });
-    const store = openUrl(`sqlite:${from}`);
-    const key = makeKey('petstore');
-    await store.createKey(toStoredKey(key, 'Ada'));
-    await store.close();
-    const rex = { method: 'POST', body: { name: 'Rex 🐕', categoryId: 7 }, headers: { 'idempotency-key': 'one' } };
-    const made = await source.request('/v1/pets', rex);
-    t.strictSame(await run(t, [from, `sqlite:${to}`]), {
-      code: 0,
-      stdout: `Moved 1 pets, 1 keys from SQLite, ${from} to SQLite, ${to}.\n`,
-      stderr: '',
-    });
-    const target = await startServer(t, { env: { DATABASE_URL: `sqlite:${to}` } });
-    t.equal((await target.request('/v1/pets', { key })).text, `[${made.text}]`);
-    t.equal((await target.request('/v1/pets', rex)).headers['idempotency-replayed'], 'true');
-    t.match((await target.request('/v1/pets', { ...rex, headers: {} })).body, { id: 2 });
-  },
-);
+t.test('after a move next to a running server, clients continue with their keys on the new database', async (t) => {
+  const folder = t.testdir();
+  const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
+  const source = await startServer(t, { env: { DATABASE_URL: `sqlite:${from}` } });
+  const store = openUrl(`sqlite:${from}`);
+  const key = makeKey('petstore');
+  await store.createKey(toStoredKey(key, 'Ada'));
+  await store.close();
+  const rex = { method: 'POST', body: { name: 'Rex 🐕', categoryId: 7 }, headers: { 'idempotency-key': 'one' } };
+  const made = await source.request('/v1/pets', rex);
+  t.strictSame(await run(t, [from, `sqlite:${to}`]), {
+    code: 0,
+    stdout: `Moved 1 pets, 1 keys from SQLite, ${from} to SQLite, ${to}.\n`,
+    stderr: '',
+  });
+  const target = await startServer(t, { env: { DATABASE_URL: `sqlite:${to}` } });
+  t.equal((await target.request('/v1/pets', { key })).text, `[${made.text}]`);
+  t.equal((await target.request('/v1/pets', rex)).headers['idempotency-replayed'], 'true');
+  t.match((await target.request('/v1/pets', { ...rex, headers: {} })).body, { id: 2 });
+});
 
-t.test('a failed move prints the reason, and moves nothing', async (t) => {
+t.test('a move that fails prints the reason, and moves nothing', async (t) => {
   const folder = t.testdir();
   const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
   for (const args of [[], [from], [from, to, to], ['--all'], ['--all', to]])
@@ -66,7 +63,7 @@ t.test('a failed move prints the reason, and moves nothing', async (t) => {
   });
 });
 
-t.test('if the disk fails at the end of a move, the error says that the outcome is unknown', async (t) => {
+t.test('if the disk fails at the end of a move, the error says that its outcome is unknown', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL = '' } = disk.env;
   await openUrl(DATABASE_URL).close();

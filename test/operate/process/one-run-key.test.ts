@@ -27,7 +27,7 @@ const withScheme =
   };
 
 t.test(
-  'the request that a first start prints creates a record, with the key where the contract wants it',
+  'the curl command that a first start prints creates a record, with the key where the contract declares it',
   async (t) => {
     const cases: [edit: Edit, words: string][] = [
       [() => {}, `-H 'Authorization: Bearer ${KEY}'`],
@@ -52,7 +52,7 @@ t.test(
   },
 );
 
-t.test('a first start prints no request if it would need a third-party token or would not work', async (t) => {
+t.test('a first start prints no curl command that needs a third-party token or would fail', async (t) => {
   const tokens = withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
   const contract = finished(await load(t, edited(tokens)));
   t.match(await findExampleRequest(contract, { toErrorBody, handlers: {} }), { url: '/v1/pets' });
@@ -64,7 +64,7 @@ t.test('a first start prints no request if it would need a third-party token or 
   t.match(words, `make one that lasts with \`node dist/src/main.js keys create <name>\`.\n\nDocumentation`);
 });
 
-t.test('a first start prints a request of an operation whose handler is written', async (t) => {
+t.test('a first start prints a curl command only for an operation whose handler is written', async (t) => {
   const yaml = edited(() => {});
   const contract = finished(await load(t, yaml));
   const request = await findExampleRequest(contract, { toErrorBody, handlers: { createPet: notImplemented } });
@@ -74,7 +74,7 @@ t.test('a first start prints a request of an operation whose handler is written'
   t.equal(await findExampleRequest(contract, { toErrorBody, handlers: none }), undefined);
 });
 
-t.test('production makes no key, and the error names the command that does', async (t) => {
+t.test('in production, a start without keys fails, and the error names the command that creates one', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   const logger = pino({ level: 'silent' });
@@ -85,7 +85,7 @@ t.test('production makes no key, and the error names the command that does', asy
   });
 });
 
-t.test('with only third-party tokens, no key is made or missed, also in production', async (t) => {
+t.test('a service that accepts only third-party tokens needs no API key, not even in production', async (t) => {
   const contract = await load(t, edited(withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' })));
   const [check, production] = [() => {}, { ...loadConfig({ NODE_ENV: 'production' }), name: 'petstore' }];
   t.strictSame([takesKeys(contract, check), takesKeys(contract, undefined)], [false, true]);
@@ -98,7 +98,7 @@ t.test('with only third-party tokens, no key is made or missed, also in producti
   t.match(findKeys(production, { validKeys: 0, keys: 0 } as never, isTaken), /^none is needed/);
 });
 
-t.test('no key is made if a stored one is valid', async (t) => {
+t.test('a start creates no key if the database contains a valid one', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   await store.createKey(toStoredKey(makeKey('petstore'), 'Ada'));
@@ -110,7 +110,7 @@ t.test('no key is made if a stored one is valid', async (t) => {
   t.equal(log, '');
 });
 
-t.test('if all keys were revoked or have expired, the service starts without a new key and answers 401', async (t) => {
+t.test('if all keys are revoked or expired, the service starts without a new key and answers 401', async (t) => {
   const now = new Date();
   for (const end of [{ revokedAt: now.toISOString() }, { expiresAt: now.toISOString() }]) {
     for (const NODE_ENV of ['production', '']) {

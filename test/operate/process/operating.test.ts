@@ -9,7 +9,7 @@ import { buildForcedEnd } from '../../../src/contract-first/operate/process/stop
 import { startServer } from '../../program.ts';
 import { send } from '../../service.ts';
 
-t.test('systemd gets its watchdog messages while the event loop turns', async (t) => {
+t.test('systemd gets watchdog messages as long as the event loop runs', async (t) => {
   const folder = t.testdir({ 'systemd-notify': '#!/bin/sh\necho "$@" >> "$(dirname "$0")/notified"\n' });
   chmodSync(`${folder}/systemd-notify`, 0o755);
   const { PATH } = process.env;
@@ -24,7 +24,7 @@ t.test('systemd gets its watchdog messages while the event loop turns', async (t
   t.match(readFileSync(`${folder}/notified`, 'utf8'), /^WATCHDOG=1$/m);
 });
 
-t.test('a process survives without its database folder, and serves when the folder is back', async (t) => {
+t.test('a server survives the loss of its database folder, and serves again when the folder is back', async (t) => {
   const folder = `${t.testdir()}/data`;
   mkdirSync(folder);
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, ADMIN_PORT: '0' };
@@ -47,7 +47,7 @@ t.test('a process survives without its database folder, and serves when the fold
   t.notMatch(output.stdout, /"level":60/);
 });
 
-t.test('a process that does not stop in time is ended by force, and the log reports it', async (t) => {
+t.test('a server that does not stop in time is killed, and the log reports it', async (t) => {
   const child = spawn('sleep', ['600']);
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(line) });

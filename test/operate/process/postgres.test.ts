@@ -25,7 +25,7 @@ async function untilStatus(
 }
 
 t.test(
-  'two servers on one PostgreSQL share pets and keys, survive its restart, and never write its password',
+  'two servers on one PostgreSQL share pets and keys, survive its restart, and never print its password',
   async (t) => {
     const env = { DATABASE_URL: postgres.newUrl() };
     const servers = await Promise.all([startServer(t, { env, isCovered: true }), startServer(t, { env })]);
@@ -71,7 +71,7 @@ t.test(
   },
 );
 
-t.test('a start that fails, without keys or on a taken port, makes no tables', async (t) => {
+t.test('a start that fails, because of missing keys or a port in use, creates no tables', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.teardown(() => other.close());
   await once(other, 'listening');
@@ -90,7 +90,7 @@ t.test('a start that fails, without keys or on a taken port, makes no tables', a
   }
 });
 
-t.test('a server does not start without its database, and prints the reason', async (t) => {
+t.test('a server without its database does not start, and prints the reason', async (t) => {
   const env = { DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/pets' };
   const { exit, output } = startProgram(t, 'src/main.ts', { env });
   t.equal(await exit, 1);

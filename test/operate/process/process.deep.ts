@@ -14,7 +14,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('in production, a start without a key fails, and the command that it names makes a key', async (t) => {
+t.test('in production, a start without keys fails, and the command that the error names creates a key', async (t) => {
   const folder = t.testdir();
   const env = { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL: `sqlite:${folder}/pets.db` };
   const { code, stdout, stderr } = await startInVain(t, { env });
@@ -29,7 +29,7 @@ t.test('in production, a start without a key fails, and the command that it name
   await startServer(t, { env });
 });
 
-t.test('a database that cannot be used is reported in one line', async (t) => {
+t.test('a database that cannot be used stops the start with one line', async (t) => {
   const folder = t.testdir({ 'pets.db': 'This is no database, whatever its name says.' });
   t.strictSame(await startInVain(t, { env: { DATABASE_URL: `sqlite:${folder}/pets.db` } }), {
     code: 1,
@@ -38,7 +38,7 @@ t.test('a database that cannot be used is reported in one line', async (t) => {
   });
 });
 
-t.test('if stored pets do not fit the contract, the start stops and gives their number', async (t) => {
+t.test('if stored pets do not fit the contract, the start fails and prints how many', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   migrateSqlite(db, domain);
@@ -69,7 +69,7 @@ function copyProject(t: Test): string {
 /** A command says every four seconds that it goes on. */
 const withoutProgress = (text: string) => text.replace(/^(The|Checking) .* …( \d+ s)?\n/gm, '');
 
-t.test('every difference between contract and handlers is reported before the build', async (t) => {
+t.test('the build reports every difference between the contract and the handlers', async (t) => {
   const root = copyProject(t);
   renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
   renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
@@ -89,7 +89,7 @@ handlers/listAnimals.ts has no operation listAnimals in the contract
   );
 });
 
-t.test('a contract that cannot be served is reported at the start', async (t) => {
+t.test('a contract that cannot be served stops the start with one line for each problem', async (t) => {
   const root = copyProject(t);
   const env = { DATABASE_URL: `sqlite:${root}/data/pets.db` };
   const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
@@ -112,7 +112,7 @@ t.test('a contract that cannot be served is reported at the start', async (t) =>
   t.notOk(existsSync(`${root}/data`), 'nothing was begun');
 });
 
-t.test('a fault in the program itself is printed with its stack', async (t) => {
+t.test('an error in the program itself is printed with its stack', async (t) => {
   const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --disallow-code-generation-from-strings"';
   const { code, stderr } = await startInVain(t, { shell });
   t.equal(code, 1);
@@ -120,7 +120,7 @@ t.test('a fault in the program itself is printed with its stack', async (t) => {
   t.match(stderr, /\n {4}at /);
 });
 
-t.test('SIGBUS and SIGSEGV end the program at once', async (t) => {
+t.test('SIGBUS and SIGSEGV end the server immediately', async (t) => {
   for (const fault of ['SIGBUS', 'SIGSEGV'] as const) {
     const { child, exit } = await startServer(t, {});
     child.kill(fault);

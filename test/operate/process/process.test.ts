@@ -19,7 +19,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('a start without keys prints a key for this run and a working curl line; the key is never logged', async (t) => {
+t.test('a start without keys prints a temporary key and a working curl command; the key is never logged', async (t) => {
   const server = await startServer(t, { env: { API_KEYS: '' }, isCovered: true });
   const [line, key] = await server.written(
     'stderr',
@@ -32,7 +32,7 @@ t.test('a start without keys prints a key for this run and a working curl line; 
   t.match(server.output.stderr, `http://127.0.0.1:${server.port}/docs`);
 });
 
-t.test('a misspelt variable is named in the log, without its value', async (t) => {
+t.test('the log names a misspelt environment variable, without its value', async (t) => {
   const server = await startServer(t, { env: { MAX_CREATE: '4321' }, isCovered: true });
   const [line] = await server.written('stdout', /.*MAX_CREATE is not known: is MAX_CREATES meant\?.*/);
   t.notMatch(line, '4321');
@@ -40,7 +40,7 @@ t.test('a misspelt variable is named in the log, without its value', async (t) =
   t.match(await server.exit, 0);
 });
 
-t.test('an unknown command starts no server; it lists all commands and ends with exit code 2', async (t) => {
+t.test('an unknown command starts no server, prints all commands and ends with exit code 2', async (t) => {
   const folder = t.testdir();
   for (const [args, reported] of [
     [['--chek'], /^There is no command --chek\.\nUsage: node dist\/src\/main\.js .*\n\n {2}--check .*\n {2}--version /],
@@ -89,7 +89,7 @@ t.test('--version prints the version, and starts nothing', async (t) => {
   t.strictSame(readdirSync(folder), []);
 });
 
-t.test('all wrong variables are listed at once', async (t) => {
+t.test('the start reports all wrong environment variables together', async (t) => {
   const { code, stdout, stderr } = await startInVain(t, {
     env: { PORT: 'http', LOG_LEVEL: 'loud', API_KEYS: 'short' },
   });
@@ -100,7 +100,7 @@ t.test('all wrong variables are listed at once', async (t) => {
   t.notMatch(stderr, /\n {4}at /);
 });
 
-t.test('a filter without an index causes a warning at the start, with the index to add', async (t) => {
+t.test('the start warns about a filter without an index, and prints the index to add', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
@@ -116,7 +116,7 @@ t.test('a filter without an index causes a warning at the start, with the index 
   t.equal(await server.exit, 0);
 });
 
-t.test("an older program's database is migrated, and the log gives its version", async (t) => {
+t.test('a start migrates the database of an older version, and logs the number of migrations', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const files = loadMigrations('sqlite', domain);
   const last = files.findLast(({ part }) => part === 'engine');
@@ -131,7 +131,7 @@ t.test("an older program's database is migrated, and the log gives its version",
   t.equal(await server.exit, 0);
 });
 
-t.test('an address that cannot be listened on is reported in one line, and no database is made', async (t) => {
+t.test('a port that cannot be listened on stops the start with one line, and no database is created', async (t) => {
   const folder = t.testdir();
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
   const other = createServer().listen(0, '127.0.0.1');
@@ -156,7 +156,7 @@ t.test('an address that cannot be listened on is reported in one line, and no da
   t.strictSame(readdirSync(folder), ['pets.db'], 'one that is there is closed');
 });
 
-t.test('an error that nobody catches is logged and stops the server in good order, with exit code 1', async (t) => {
+t.test('an uncaught error is logged and stops the server gracefully, with exit code 1', async (t) => {
   const folder = t.testdir();
   const env = { PORT: '0', DATABASE_URL: `sqlite:${folder}/pets.db` };
   const program = startProgram(t, 'src/main.ts', { env, isCovered: true });

@@ -25,7 +25,7 @@ for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
   });
 }
 
-t.test("if npm's shell ends, the server stops gracefully, because npm does not pass the signal on", async (t) => {
+t.test("if npm's shell ends, the server stops gracefully, although npm does not pass the signal on", async (t) => {
   const shell = '"$@" & wait; exit';
   const server = await startServer(t, { shell, isCovered: true, env: { npm_lifecycle_event: 'start' } });
   server.child.kill('SIGTERM');
@@ -33,7 +33,7 @@ t.test("if npm's shell ends, the server stops gracefully, because npm does not p
   t.match(server.output.stdout, '"msg":"stopped"');
 });
 
-t.test('if the shell ends during a stop, the stop is not hurried', async (t) => {
+t.test("if npm's shell ends while the server stops, the server still takes its time", async (t) => {
   const shell = '"$@" & wait; exit';
   const env = { npm_lifecycle_event: 'start', DRAIN_DELAY: '3000' };
   const { child, exit, output, written } = await startServer(t, { shell, isCovered: true, env });
@@ -45,7 +45,7 @@ t.test('if the shell ends during a stop, the stop is not hurried', async (t) => 
   t.match(output.stdout, '"msg":"stopped"');
 });
 
-t.test('SIGHUP without a terminal is only reported in the log', async (t) => {
+t.test('SIGHUP without a terminal is only logged', async (t) => {
   const { child, exit, written, request } = await startServer(t, { isCovered: true });
   child.kill('SIGHUP');
   await written('stdout', /"signal":"SIGHUP","msg":"ignored/);
@@ -66,7 +66,7 @@ const SIGNAL_MEANWHILE = `
   setTimeout(() => process.exit(1), 30_000);
 `;
 
-t.test('a signal during the preparation of a graceful stop is not lost', async (t) => {
+t.test('a signal that arrives while a graceful stop is being prepared is not lost', async (t) => {
   const args = ['--import=./scripts/typescript/register.js', '--input-type=module', '--eval', SIGNAL_MEANWHILE];
   const said = await new Promise((resolve) => execFile(process.execPath, args, (_error, stdout) => resolve(stdout)));
   t.equal(said, 'SIGTERM\n');
@@ -82,7 +82,7 @@ async function load(t: Test, env: Record<string, string> = {}) {
   return program;
 }
 
-t.test('a signal while the program loads ends the program', async (t) => {
+t.test('a signal that arrives while the program loads ends it', async (t) => {
   // It waits for a database that never answers, so that the signal does not come too late.
   const silent = createServer().listen(0, '127.0.0.1');
   t.teardown(() => silent.close());
@@ -94,7 +94,7 @@ t.test('a signal while the program loads ends the program', async (t) => {
   t.equal(output.stdout, '');
 });
 
-t.test('SIGHUP without a terminal does not end a loading program either', async (t) => {
+t.test('SIGHUP without a terminal does not end a program that is loading', async (t) => {
   const { child, exit, written } = await load(t, { DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY });
   child.kill('SIGHUP');
   await written('stdout', /"msg":"listening"/);
@@ -113,7 +113,7 @@ t.test('if its terminal closes, the server stops', async (t) => {
   t.pass('it has ended');
 });
 
-t.test('in a terminal, SIGHUP stops the server, because the terminal is gone', async (t) => {
+t.test('SIGHUP stops a server that runs in a terminal, because the terminal is gone', async (t) => {
   const shell = 'set -- script -qec "$*" /dev/null';
   const { exit, output } = await startServer(t, { shell, env: { LOG_FORMAT: 'json' } });
   process.kill(Number(/"pid":(\d+)/.exec(output.stdout)?.[1]), 'SIGHUP');

@@ -10,7 +10,7 @@ t.test('a log on a full disk delays neither requests nor the stop', async (t) =>
   t.equal(await stop(server), 0);
 });
 
-t.test('on a terminal, or with LOG_FORMAT=short, each request is logged in a short line', async (t) => {
+t.test('in a terminal, or with LOG_FORMAT=short, each request is logged as a short line', async (t) => {
   const terminal = 'set -- script -qec "$*" /dev/null';
   for (const [shell, LOG_FORMAT] of [
     [terminal, 'auto'],
@@ -24,7 +24,7 @@ t.test('on a terminal, or with LOG_FORMAT=short, each request is logged in a sho
   }
 });
 
-t.test('a short line shows the level of a warning and the cause of an error, without control characters', (t) => {
+t.test('a short log line shows the level of a warning and the cause of an error, without control characters', (t) => {
   const toTime = (line: object) => toShortLines(`${JSON.stringify({ time: 0, pid: 1, hostname: 'a', ...line })}\n`);
   t.match(toTime({ level: 40, msg: 'slow \u001b[2J' }), /^\d\d:\d\d:\d\d WARN slow \\u\{1b\}\[2J\n$/);
   const err = { message: 'b', stack: 'Error: b\n    at c' };
@@ -38,7 +38,7 @@ t.test('a short line shows the level of a warning and the cause of an error, wit
   t.end();
 });
 
-t.test('a log that nobody reads delays nothing; the next reader learns how many lines were lost', async (t) => {
+t.test('a log that nobody reads delays no request; the next reader sees how many lines were lost', async (t) => {
   const server = await startServer(t, { isCovered: true });
   const request = requestOn(t, server.port);
   server.child.stdout?.pause();

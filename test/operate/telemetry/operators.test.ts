@@ -26,7 +26,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
 const CREATED =
   'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/pets",http_response_status_code="201"}';
 
-t.test('operators have their own port with health and metrics', async (t) => {
+t.test('operators have their own port with health checks and metrics', async (t) => {
   const { ask, scrape, request, child, exit, port } = await start(t);
   t.match(await ask('/'), { status: 200, text: /\/metrics[\s\S]*\/livez[\s\S]*\/readyz/ });
   t.match(await ask('/livez'), { status: 200, text: 'ok\n' });
@@ -84,54 +84,57 @@ t.test('operators have their own port with health and metrics', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test("operators see the store's commits, cache and connections, and when keys were read", async (t) => {
-  const postgres = await startPostgres(t);
-  for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
-    const before = Date.now() / 1000;
-    const { scrape, request, child, exit } = await start(t, { DATABASE_URL });
-    // Where the machine stands still, PostgreSQL refuses some.
-    for (let created = 0; created < 20; ) {
-      const create = () => request('/v1/pets', { method: 'POST', body: PET });
-      const replies = await Promise.all(Array.from({ length: 20 - created }, create));
-      created += replies.filter(({ status }) => status === 201).length;
+t.test(
+  'operators see commits, cache and connections of the store in the metrics, and when keys were read',
+  async (t) => {
+    const postgres = await startPostgres(t);
+    for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
+      const before = Date.now() / 1000;
+      const { scrape, request, child, exit } = await start(t, { DATABASE_URL });
+      // Where the machine stands still, PostgreSQL refuses some.
+      for (let created = 0; created < 20; ) {
+        const create = () => request('/v1/pets', { method: 'POST', body: PET });
+        const replies = await Promise.all(Array.from({ length: 20 - created }, create));
+        created += replies.filter(({ status }) => status === 201).length;
+      }
+      await request('/v1/pets/1');
+      let samples = new Map<string, number>();
+      const read = (name: string) => samples.get(name) ?? Number.NaN;
+      let lists = 0;
+      // Behind a write, pages are kept for a second.
+      for (let isOver = false; !isOver; lists++) {
+        await request('/v1/pets?limit=2');
+        samples = await scrape();
+        isOver = !DATABASE_URL.startsWith('sqlite') || read('store_cache_reads_total{read="page",outcome="hit"}') > 0;
+      }
+      t.equal(read('store_commit_writes_sum'), 20);
+      t.ok(read('store_commit_writes_count') > 0 && read('store_commit_writes_count') <= 20);
+      t.equal(read('store_commit_duration_seconds_count'), read('store_commit_writes_count'));
+      t.equal(read('store_write_duration_seconds_count'), 20);
+      t.ok(read('store_write_duration_seconds_sum') >= read('store_commit_duration_seconds_sum'));
+      t.ok(read('api_keys_read_timestamp_seconds') >= Math.floor(before));
+      t.ok(read('api_keys_read_timestamp_seconds') <= Date.now() / 1000);
+      if (DATABASE_URL.startsWith('sqlite')) {
+        t.equal(read('store_cache_reads_total{read="page",outcome="hit"}'), 1);
+        t.equal(read('store_cache_reads_total{read="page",outcome="miss"}'), lists - 1);
+        t.equal(read('store_cache_reads_total{read="record",outcome="miss"}'), 1);
+      } else {
+        const count = (pool: string, state: string) =>
+          read(
+            `db_client_connection_count{db_client_connection_pool_name="${pool}",db_client_connection_state="${state}"}`,
+          );
+        t.equal(count('read', 'used') + count('read', 'idle'), 3);
+        t.equal(count('write', 'used') + count('write', 'idle'), 1);
+        const pending = 'db_client_connection_pending_requests{db_client_connection_pool_name="read"}';
+        // The server itself asks now and then, for keys and for its health.
+        while (read(pending) !== 0) samples = await scrape();
+        t.equal(read(pending), 0);
+      }
+      child.kill('SIGTERM');
+      t.equal(await exit, 0);
     }
-    await request('/v1/pets/1');
-    let samples = new Map<string, number>();
-    const read = (name: string) => samples.get(name) ?? Number.NaN;
-    let lists = 0;
-    // Behind a write, pages are kept for a second.
-    for (let isOver = false; !isOver; lists++) {
-      await request('/v1/pets?limit=2');
-      samples = await scrape();
-      isOver = !DATABASE_URL.startsWith('sqlite') || read('store_cache_reads_total{read="page",outcome="hit"}') > 0;
-    }
-    t.equal(read('store_commit_writes_sum'), 20);
-    t.ok(read('store_commit_writes_count') > 0 && read('store_commit_writes_count') <= 20);
-    t.equal(read('store_commit_duration_seconds_count'), read('store_commit_writes_count'));
-    t.equal(read('store_write_duration_seconds_count'), 20);
-    t.ok(read('store_write_duration_seconds_sum') >= read('store_commit_duration_seconds_sum'));
-    t.ok(read('api_keys_read_timestamp_seconds') >= Math.floor(before));
-    t.ok(read('api_keys_read_timestamp_seconds') <= Date.now() / 1000);
-    if (DATABASE_URL.startsWith('sqlite')) {
-      t.equal(read('store_cache_reads_total{read="page",outcome="hit"}'), 1);
-      t.equal(read('store_cache_reads_total{read="page",outcome="miss"}'), lists - 1);
-      t.equal(read('store_cache_reads_total{read="record",outcome="miss"}'), 1);
-    } else {
-      const count = (pool: string, state: string) =>
-        read(
-          `db_client_connection_count{db_client_connection_pool_name="${pool}",db_client_connection_state="${state}"}`,
-        );
-      t.equal(count('read', 'used') + count('read', 'idle'), 3);
-      t.equal(count('write', 'used') + count('write', 'idle'), 1);
-      const pending = 'db_client_connection_pending_requests{db_client_connection_pool_name="read"}';
-      // The server itself asks now and then, for keys and for its health.
-      while (read(pending) !== 0) samples = await scrape();
-      t.equal(read(pending), 0);
-    }
-    child.kill('SIGTERM');
-    t.equal(await exit, 0);
-  }
-});
+  },
+);
 
 t.test("the operators' port reads only a limited part of a request body", async (t) => {
   const { adminPort } = await start(t);
@@ -161,7 +164,7 @@ t.test("the operators' port sends one reply per connection, for any number of pi
   t.equal(await exit, 0);
 });
 
-t.test('operators get answers while clients read nothing or send nothing', async (t) => {
+t.test('operators get answers while other clients of their port read nothing or send nothing', async (t) => {
   const { adminPort, ask, child, exit } = await start(t);
   const clients = Array.from({ length: 100 }, (_, index) => {
     const socket = connect(adminPort, '127.0.0.1').on('error', () => {});
@@ -174,31 +177,28 @@ t.test('operators get answers while clients read nothing or send nothing', async
   t.equal(await exit, 0);
 });
 
-t.test(
-  "the operators' port rejects host names that a stranger could own, so that no web page can read the metrics",
-  async (t) => {
-    const { adminPort, child, exit } = await start(t, { ADMIN_HOST: '127.1' });
-    const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
-    for (const host of [
-      '127.0.0.1',
-      '127.0.0.1:9000',
-      '[::1]:9000',
-      'localhost:9000',
-      'LOCALHOST',
-      'petstore:9000',
-      hostname(),
-      '127.1',
-    ])
-      t.match(await ask(host), { status: 200, headers: { 'x-content-type-options': 'nosniff' } }, host);
-    for (const host of ['evil.example', 'evil.example:9000', '127.0.0.1.evil.example', 'evil.example.'])
-      t.match(await ask(host), { status: 421, text: /ADMIN_HOST/ }, host);
-    t.match(await sendRaw(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), [{ status: 200 }], 'as HAProxy asks');
-    child.kill('SIGTERM');
-    t.equal(await exit, 0);
-  },
-);
+t.test("the operators' port rejects unknown host names, so that no web page can read the metrics", async (t) => {
+  const { adminPort, child, exit } = await start(t, { ADMIN_HOST: '127.1' });
+  const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
+  for (const host of [
+    '127.0.0.1',
+    '127.0.0.1:9000',
+    '[::1]:9000',
+    'localhost:9000',
+    'LOCALHOST',
+    'petstore:9000',
+    hostname(),
+    '127.1',
+  ])
+    t.match(await ask(host), { status: 200, headers: { 'x-content-type-options': 'nosniff' } }, host);
+  for (const host of ['evil.example', 'evil.example:9000', '127.0.0.1.evil.example', 'evil.example.'])
+    t.match(await ask(host), { status: 421, text: /ADMIN_HOST/ }, host);
+  t.match(await sendRaw(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), [{ status: 200 }], 'as HAProxy asks');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
 
-t.test('metrics come as OpenMetrics if the request asks for it', async (t) => {
+t.test('/metrics answers in OpenMetrics if the request accepts it', async (t) => {
   const { ask, request, child, exit } = await start(t);
   await request('/v1/pets');
   const plain = await ask('/metrics', { headers: { accept: 'application/openmetrics-text;q=0,text/plain' } });
@@ -217,7 +217,7 @@ t.test('metrics come as OpenMetrics if the request asks for it', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test('no client can create a new series of metrics', async (t) => {
+t.test('no request of a client can create a new time series in the metrics', async (t) => {
   const { scrape, port } = await start(t);
   const METHODS = ['GET', 'PUT', 'PURGE', 'MKCOL', 'REPORT', 'LINK'];
   const ask = (from: number) => {
@@ -239,7 +239,7 @@ t.test('no client can create a new series of metrics', async (t) => {
   t.ok(before.length < 100, `${before.length} series`);
 });
 
-t.test('a stopping service is not ready', async (t) => {
+t.test("while the server stops, /readyz on the operators' port is 503", async (t) => {
   const { ask, child, written, exit } = await start(t, { DRAIN_DELAY: '2000' });
   child.kill('SIGTERM');
   await written('stdout', /"msg":"stopping"/);
@@ -247,7 +247,7 @@ t.test('a stopping service is not ready', async (t) => {
   t.equal(await exit, 0);
 });
 
-t.test('a taken port stops the start with a sentence', async (t) => {
+t.test("an operators' port that is in use stops the start with one sentence", async (t) => {
   const { port } = await start(t);
   await t.rejects(start(t, { ADMIN_PORT: String(port) }), /Cannot listen: .*EADDRINUSE.*Set ADMIN_HOST or ADMIN_PORT/);
 });

@@ -66,7 +66,7 @@ const toObject = ({ attributes }: Pick<Span, 'attributes'>) =>
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 
-t.test('a request is a span of its trace, and the call of the store is a span inside it', async (t) => {
+t.test('a traced request is a span of its trace, and each call of the store is a span within it', async (t) => {
   const OTEL_EXPORTER_OTLP_HEADERS = 'x-team=pets';
   const OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=staging';
   const { server, resources, headers, untilThere } = await startTraced(t, {
@@ -107,29 +107,32 @@ t.test('a request is a span of its trace, and the call of the store is a span in
   t.equal(await server.exit, 0);
 });
 
-t.test('a request without a trace begins one, which the log names; rejected requests are marked', async (t) => {
-  const disk = prepareFaultyDisk(t);
-  const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
-  await server.request('/none');
-  const [none] = (await untilThere(1)) as [Span];
-  t.match(none, { name: 'GET', parentSpanId: undefined });
-  await server.written('stdout', new RegExp(`"traceId":"${none.traceId}","spanId":"${none.spanId}"`));
+t.test(
+  'a request without a traceparent begins a trace, which the log names; rejected requests are marked',
+  async (t) => {
+    const disk = prepareFaultyDisk(t);
+    const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
+    await server.request('/none');
+    const [none] = (await untilThere(1)) as [Span];
+    t.match(none, { name: 'GET', parentSpanId: undefined });
+    await server.written('stdout', new RegExp(`"traceId":"${none.traceId}","spanId":"${none.spanId}"`));
 
-  const create = { method: 'POST', key: KEY, body: { name: 'Rex', categoryId: 7 } };
-  disk.fail();
-  t.equal((await send(server.port, '/v1/pets', create)).status, 503);
-  const [, store, failed] = (await untilThere(3)) as [Span, Span, Span];
-  t.equal(store.status.code, 2);
-  t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
-  disk.mend();
-  server.child.kill('SIGTERM');
-  t.equal(await server.exit, 0);
-});
+    const create = { method: 'POST', key: KEY, body: { name: 'Rex', categoryId: 7 } };
+    disk.fail();
+    t.equal((await send(server.port, '/v1/pets', create)).status, 503);
+    const [, store, failed] = (await untilThere(3)) as [Span, Span, Span];
+    t.equal(store.status.code, 2);
+    t.match([toObject(failed)['error.type'], failed.status.code], ['503', 2]);
+    disk.mend();
+    server.child.kill('SIGTERM');
+    t.equal(await server.exit, 0);
+  },
+);
 
 /** The number of writes, so many that some share a commit on any machine. */
 const WRITES = 100;
 
-t.test('each write links to the trace of the commit that it shared', async (t) => {
+t.test('the span of a write links to the trace of the commit that stored it', async (t) => {
   const postgres = await startPostgres(t);
   for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
     const { server, untilThere } = await startTraced(t, { DATABASE_URL });
@@ -157,7 +160,7 @@ t.test('each write links to the trace of the commit that it shared', async (t) =
   }
 });
 
-t.test('a call of the records of one tenant is a span of that call', async (t) => {
+t.test('a call on the collection of one tenant is traced under the name of the call', async (t) => {
   const names: string[] = [];
   const startSpan = (name: string) => ({ end: () => names.push(name) });
   const items = { of: (tenant: string) => ({ get: (id: number) => `${tenant} ${id}` }) };
@@ -166,7 +169,7 @@ t.test('a call of the records of one tenant is a span of that call', async (t) =
   t.strictSame(names, ['get']);
 });
 
-t.test('a dead collector delays nothing, and the log reports it', async (t) => {
+t.test('a collector that is down delays no request, and the log reports it', async (t) => {
   const { server } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   for (let count = 0; count < 20; count++) t.equal((await server.request('/v1/pets')).status, 200);
   await server.written('stdout', /ECONNREFUSED/);
@@ -175,7 +178,7 @@ t.test('a dead collector delays nothing, and the log reports it', async (t) => {
 });
 
 t.test(
-  'a configured share of requests without a trace is sampled; requests with a trace follow their flag',
+  'the sampling ratio applies to requests without a traceparent; others follow the flag of their traceparent',
   async (t) => {
     const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
     for (const [OTEL_TRACES_SAMPLER_ARG, least, most] of [
@@ -202,7 +205,7 @@ t.test(
   },
 );
 
-t.test("a stranger's trace makes no span, and appears only in the log", async (t) => {
+t.test('an untrusted traceparent creates no span, and appears only in the log', async (t) => {
   const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
   for (const [OTEL_TRACES_SAMPLER_ARG, count] of [
     ['0', 0],
@@ -224,7 +227,7 @@ t.test("a stranger's trace makes no span, and appears only in the log", async (t
   }
 });
 
-t.test("without OpenTelemetry's packages, a start and a dry run print the command that installs them", async (t) => {
+t.test("without OpenTelemetry's packages, the start and --check print the command that installs them", async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'untraced-'));
   t.teardown(() => rmSync(root, { recursive: true }));
   cpSync(process.env.TEST_PROGRAM as string, root, { recursive: true });
@@ -249,7 +252,7 @@ t.test("without OpenTelemetry's packages, a start and a dry run print the comman
   t.match(await run({}, '--check'), { code: 0, stdout: /^((?!traces)[\s\S])*$/ });
 });
 
-t.test("only OpenTelemetry's variables switch it on", async (t) => {
+t.test('traces are sent only if an OTEL_EXPORTER variable is set and none disables them', async (t) => {
   const url = 'http://127.0.0.1:4318';
   for (const [env, isTraced] of [
     [{}, false],
@@ -263,7 +266,7 @@ t.test("only OpenTelemetry's variables switch it on", async (t) => {
   }
 });
 
-t.test('without the packages of OpenTelemetry, the error names the command that installs them', async (t) => {
+t.test("if OpenTelemetry's packages are missing, the error names the command that installs them", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'untraced-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   t.throws(() => loadOpenTelemetry(pathToFileURL(join(folder, 'contract.yaml'))), {
