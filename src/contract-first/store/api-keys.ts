@@ -66,7 +66,7 @@ function toStatements({ nameOf, mark, keyState, keyOrder }: Dialect) {
   return {
     insertInto: `INSERT INTO ${table} (${COLUMNS})`,
     /**
-     * The placeholders for the values of a row. `before` is the number of placeholders before them in the same
+     * Returns the placeholders for the values of a row. `before` is the number of earlier placeholders in the same
      * statement.
      */
     marks: (before: number) => COLUMNS.split(',').map((_, index) => mark(before + index + 1)),

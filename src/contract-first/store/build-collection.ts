@@ -1,4 +1,4 @@
-/** Builds the collections that handlers call. The functions that read and write are those of the database. */
+/** Builds the collections that handlers call, from the functions with which a database reads and writes. */
 import { JsonText } from '../json/json-text.ts';
 import { markWhole } from '../json/whole-records.ts';
 import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './changes/change-builder.ts';
@@ -82,8 +82,8 @@ export function buildCollections(
 }
 
 /**
- * Returns the tenant if records can belong to it. @throws Error if the tenant is missing, for example because the token
- * of the caller lacks the claim with the tenant
+ * Checks the tenant that a handler has passed to `of`, and returns it. @throws Error if the tenant is missing, for
+ * example because the caller's token lacks the claim with the tenant
  */
 function toTenant(tenant: unknown): unknown {
   if (tenant === undefined || tenant === null || tenant === '' || !isStorable(tenant))
@@ -139,7 +139,7 @@ function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: 
       return isAlone ? createAlone(record) : run(() => builder.toChange({ kind: 'create', record }, { idempotency }));
     },
   };
-  // Handlers see other types than `AnyCollection`: types that are derived from the collection's description.
+  // Handlers see more precise types, which are derived from the collection's description.
   return all as unknown as AnyCollection;
 }
 
@@ -193,8 +193,8 @@ function buildCalls(
 }
 
 /**
- * Builds the method `list`. The database may cache plain pages, or read several of them with one statement. Every other
- * page takes a statement of its own.
+ * Builds the method `list`. A page in the order of creation without ranges is plain: it may come from a cache, or share
+ * a statement with other calls. Each other page takes a statement of its own.
  */
 function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: CollectionParts) {
   return async (asked: PageQuery & Fields): Promise<Page | undefined> => {

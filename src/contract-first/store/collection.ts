@@ -39,7 +39,10 @@ interface Hows<Found> {
 }
 type Kind = 'promise' | 'steps';
 
-/** Makes a field without a column a compile error, because the store would silently lose the field's value. */
+/**
+ * The type that makes an unknown field in a given record a compile error: without a column, the store would silently
+ * lose the field's value.
+ */
 type Only<Given, New> = { [Name in Exclude<keyof Given & string, keyof New>]: NoColumn<Name> };
 interface NoColumn<Name> {
   readonly keeps: Name;
@@ -80,8 +83,9 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     how?: How,
   ): Answers<Found | undefined | Conflicts | ChangedIf<How>>[As];
   /**
-   * Replaces the record with this id, or creates it if it does not exist. Then `isNew` of the result is true. Only
-   * collections with ids that clients choose have this method. A call with a condition (`if`) never creates a record.
+   * Replaces the record with this id, or creates it if it does not exist. `isNew` of the result is true if the record
+   * was created. Only collections with ids that clients choose have this method. A call with a condition (`if`) never
+   * creates a record.
    */
   put<Given extends New, const How extends Hows<Found>[As]>(
     id: Id,
@@ -302,8 +306,8 @@ export interface Idempotency {
 }
 
 /**
- * A copy of an `Idempotency-Key` with other values. If the store sets `isReplayed` of the copy, `isReplayed` of the
- * original is set as well. This is a class, because V8 turns each object literal with accessors into a slow dictionary.
+ * An `Idempotency-Key` that reads and sets `isReplayed` on another object, `target`. This is a class, because V8 turns
+ * each object literal with accessors into a slow dictionary.
  */
 export class ForwardedKey implements Idempotency {
   readonly caller: string;

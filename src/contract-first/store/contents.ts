@@ -85,7 +85,8 @@ export function* countInvalidRecords(
       ORDER BY ${sequence} LIMIT ${CHUNK}`;
     for (let last: unknown = -(2n ** 63n); last !== undefined; ) {
       const rows = yield sqlStep(select, last);
-      // The JSON of a record is NULL if a required column is NULL. The check then gets the text `null`.
+      // The JSON of a record is NULL if a required column is NULL. Then the check gets the text `null`, which is not a
+      // valid record.
       for (const [, text] of rows) if (!fits((text as string | null) ?? 'null', collection)) count++;
       last = rows.at(-1)?.[0];
     }

@@ -42,6 +42,7 @@ function toDigest(values: readonly unknown[]): string {
 }
 
 /**
- * The shortest and the longest possible cursor of a list in the order of sequence numbers, to check the contract with.
+ * The shortest and the longest possible cursor of a list in the order of sequence numbers. The build uses them to check
+ * whether a contract allows all cursors.
  */
 export const EXTREME_CURSORS = [toCursor(1n), toCursor(-(2n ** 63n), [''])];

@@ -360,7 +360,7 @@ function toRanges(table: Table, query: PageQuery): Range[] {
   });
   const prefixes = table.prefixes.flatMap((field) => {
     const asked = query[`${field.name}Begins`] as string | undefined;
-    // A field that ignores case is compared in lower case.
+    // A field that ignores case is compared in lower case, so the prefix is also converted.
     const begins = field.ignoresCase ? asked?.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : asked;
     return begins ? { field, from: begins, below: toEnd(begins) } : [];
   });

@@ -13,7 +13,7 @@ import { toTables } from './tables/table.ts';
 /** The limits for opening the target. Opening only creates or migrates the tables, so no writes wait. */
 const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 
-/** The progress of a move. If the move fails, its message is made from this. */
+/** The progress of a move. The message of a failed move is made from it. */
 interface Progress {
   /** The database that the current step reads or writes. */
   at: Database;
@@ -81,7 +81,7 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
 
 /**
  * Returns the number of migrations that have run on a database; 0 if the database does not exist yet. @throws Error if
- * they are not the migrations of this program
+ * the version of the database is not this program's version
  */
 async function checkVersion(database: Database, domain: AnyDomain): Promise<number> {
   if (database.kind === 'memory') throw new Error('no other program can see it');

@@ -37,9 +37,10 @@ interface Known<Value> {
 }
 
 /**
- * Keeps the state of limits in the current window. All windows of the same length begin at the same time. The state of
- * the previous window is dropped then. The state of an API key is never evicted during a window, because only operators
- * can make keys. Clients can use any number of addresses and tokens, so the least recently used ones are evicted.
+ * Builds a function that returns the states of limits in the current window. All windows of the same length begin at
+ * the same time. At this time the states of the previous window are dropped. The state of an API key is never evicted
+ * during a window, because only operators can make keys. Clients can use any number of addresses and tokens, so the
+ * least recently used ones are evicted.
  */
 export function buildKnown<Value extends object | number>(): (id: string, window: number, now: number) => Known<Value> {
   const windows = new Map<number, { began: number; keys: Known<Value>; strangers: Known<Value> }>();

@@ -144,7 +144,7 @@ interface Keys {
 /** Checks whether a record, given as JSON text, fits the schema of its collection. */
 export type Fits = (record: string, collection: string) => boolean;
 
-/** The methods for operators that read all records. */
+/** The methods that read all records, for operators' commands and the start. */
 export interface Contents {
   /**
    * Counts the records that do not fit a contract. If all records fit, the contract's digest is stored: later calls
@@ -213,7 +213,10 @@ export class StoreCounts {
     this.onWrite?.((performance.now() - since) / 1000);
   }
 
-  /** Returns the hits and misses under this name. Several caches may share a name, and then also the counts. */
+  /**
+   * Returns the hits and misses of the caches with this name. Several caches may share a name: then they are counted
+   * together.
+   */
   cache(name: string): Hits {
     this.cached[name] ??= { hits: 0, misses: 0 };
     return this.cached[name];

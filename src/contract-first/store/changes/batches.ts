@@ -1,6 +1,6 @@
 /**
- * Runs the changes of a batch one after the other in one transaction, on both databases. A change may fail without the
- * others, and may have its own `Idempotency-Key`.
+ * Runs the changes of a batch one after the other in one transaction, on both databases. If a change fails, the others
+ * are not affected. Each change may have an `Idempotency-Key`.
  */
 
 import type { Idempotency, SqlSteps } from '../collection.ts';
@@ -11,10 +11,7 @@ import { type AnyTransactions, inSavepoint, type RunContext, TransactionRunner }
 
 export type ChangeOrCall = Change | TransactionCall;
 
-/**
- * The stored data of an `Idempotency-Key` that is compared and returned later: the digest of its request, and the
- * answer.
- */
+/** The stored data of an `Idempotency-Key`: the digest of its request, and the answer for a repeated request. */
 type KnownKey = Pick<Idempotency, 'digest'> & { answer: string };
 
 /**

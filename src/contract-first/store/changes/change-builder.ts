@@ -23,8 +23,8 @@ type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 export const NO_OPTIONS: HowToChange = {};
 
 /**
- * The functions that build the change of each method. They take the arguments of the method, without the options at the
- * end.
+ * The functions that build the change of each method. They take the arguments of the method, except the options, which
+ * are the last argument.
  */
 const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, second: never) => Made> = {
   create: (builder, record: Fields) => ({ kind: 'create', record: builder.toFit(record) }),
@@ -128,7 +128,10 @@ export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant
   return new ForwardedKey({ caller, operation, key, hours, digest }, idempotency);
 }
 
-/** Stores in the key whether its change was made earlier. @throws KeyReused if the key was used for another request */
+/**
+ * Sets `isReplayed` of the key: true if an earlier request made the change. @throws KeyReused if the earlier request
+ * was a different one
+ */
 export function checkKey(idempotency: Idempotency | undefined, { refused, isReplayed }: Outcome): void {
   if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');
   if (idempotency) idempotency.isReplayed = isReplayed === true;

@@ -6,7 +6,7 @@ import { type Field, perTable, type Relation, type Table } from '../tables/table
 import { isStorable, toStored } from '../tables/values.ts';
 import { type Dialect, Statement } from './statement.ts';
 
-/** A create without an `Idempotency-Key`. The store inserts all waiting creates with one statement. */
+/** A create without an `Idempotency-Key`. The store inserts the records of all waiting creates with one statement. */
 export interface Create {
   collection: string;
   record: Fields;
@@ -43,7 +43,9 @@ export interface Change {
   idempotency: Idempotency | undefined;
 }
 
-/** A call of a transaction. It names the function, so that it can be sent to a thread. */
+/**
+ * A call of a transaction. It contains the name of the function, because a function itself cannot be sent to a thread.
+ */
 export interface TransactionCall {
   collection: string;
   call: string;
@@ -236,13 +238,13 @@ function toCondition(field: Field, value: unknown, statement: Statement): string
 }
 
 /**
- * The violation of a constraint, as a database reports it. `isLost` tells whether it was the foreign key of this
- * relation.
+ * A violated constraint, as a database reports it. If it is a foreign key, `isLost` returns whether it is the one of
+ * the given relation.
  */
 type Violation = { kind: 'unique'; columns: string[] } | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
 /**
- * Returns the code with which a change is refused that violates a constraint. Returns undefined if the description
+ * Returns the code of the refusal for a change that violates a constraint. Returns undefined if the description
  * declares no code for it.
  */
 export function refusalCodeOf(

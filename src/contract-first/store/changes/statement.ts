@@ -34,8 +34,8 @@ export interface Dialect {
    */
   toOrdered(field: Field, sql: string): string;
   /**
-   * Returns SQL of a table with one column, `value`: the elements of a JSON array. The array is bound to the
-   * placeholder with this number.
+   * Returns SQL of a table with one column, `value`, that contains the elements of a JSON array. `number` is the number
+   * of the placeholder for the array.
    */
   elements(number: number): string;
   /** SQL of the current time, in the type of the column `idempotency_keys.expires_at`. */

@@ -25,8 +25,8 @@ import type { Change, ChangeRunner, Outcome, TransactionCall } from './changes.t
 import { sqlStep } from './statement.ts';
 
 /**
- * The type of the first parameter of a transaction: its collections, and more. Reads in the transaction see the changes
- * that it has already made.
+ * The type of the first parameter of a transaction. Reads of its collections see the changes that the transaction has
+ * already made.
  */
 type Given<Domain extends AnyDomain> = {
   [Name in keyof Domain]: CollectionInTransaction<Domain[Name], Referenced<Domain, Name>>;
@@ -38,7 +38,7 @@ type Given<Domain extends AnyDomain> = {
 };
 /**
  * The type of the tenant in a transaction of a collection with tenants. The collections contain only records of this
- * tenant; only `sql` can read records of others.
+ * tenant; only `sql` can read records of other tenants.
  */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
@@ -61,7 +61,7 @@ interface SqlPart<Row> extends SqlSteps<Row[]> {
   readonly [part]: true;
 }
 
-/** A template of SQL. Between two of its `texts`, a value is bound. */
+/** A SQL statement with bound values: one of the `values` is bound between each two of the `texts`. */
 interface SqlTemplate {
   texts: string[];
   values: unknown[];
@@ -146,7 +146,10 @@ export interface RunContext {
   refusalCodeOf(error: unknown, change: Change): string | undefined;
 }
 
-/** Runs the steps of a change or a transaction. If it is refused or fails, its savepoint is rolled back. */
+/**
+ * Runs the steps of a change or a transaction, in a savepoint if it needs one. If it is refused or fails, the savepoint
+ * is rolled back, so that none of its steps has an effect.
+ */
 export function* inSavepoint<Answer>(
   change: Change | TransactionCall,
   { hasSavepoint, isFatal }: RunContext,

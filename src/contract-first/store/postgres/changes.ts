@@ -66,7 +66,7 @@ class ChangeTransactions {
   }
 
   /**
-   * Runs the changes, in order, until the turn is over, and returns the answers of those that ran. If this fails,
+   * Runs the changes in order, for at most TURN milliseconds, and returns the answers of those that ran. If this fails,
    * returns the error. A StoreUnavailable gives the outcome; any other error means that nothing was changed.
    */
   async tryToRun(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[] | Error> {
@@ -96,7 +96,7 @@ class ChangeTransactions {
       isFatal: (error) => !isSafe || error instanceof StoreUnavailable,
       mayBegin: (change) => {
         latest = change;
-        // The time of the turn begins with the first change.
+        // The turn is measured from the first change, without the wait for the lock.
         end ??= Math.min(performance.now() + TURN, endOf(connection));
         return performance.now() <= end;
       },

@@ -134,7 +134,7 @@ export function buildInsert(
 /** An id that no record has. With an explicit id, a trial row does not advance the table's sequence. */
 const LAST_ID = '9223372036854775807';
 
-/** The SQLSTATE with which a trial ends that has inserted its row. */
+/** The SQLSTATE that our SQL raises after it has inserted the trial row, so that the row is rolled back. */
 const DONE = 'PT001';
 
 /**

@@ -23,8 +23,8 @@ interface Batch<Question, Answer> {
 }
 
 /**
- * Shared by several kinds of calls, so that their statements run one after the other: a few large statements cost less
- * than many small ones at the same time.
+ * The latest statement of several kinds of calls. The kinds share it, so that their statements run one after the other:
+ * a few large statements cost less than many small ones at the same time.
  */
 interface Turns {
   latest: Promise<unknown>;
@@ -99,8 +99,8 @@ export function blameOne<Question, Answer>(
 }
 
 /**
- * The SQLSTATEs of an exhausted sequence, and of a text that is too long for an index which the collection's
- * description does not imply.
+ * The SQLSTATEs of an exhausted sequence, and of a text that is too long for an index. The index is not one that the
+ * store derives from the description: texts for those are checked before.
  */
 const [USED_UP, TOO_LONG] = ['2200H', '54000'];
 

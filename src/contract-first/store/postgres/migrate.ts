@@ -14,11 +14,11 @@ import type { PostgresSettings } from './settings.ts';
 
 /** How long a migration waits for locks, in milliseconds. */
 interface LockTimeouts {
-  /** How long it waits for another program that migrates the same schema. */
+  /** How long a migration waits for another program that migrates the same schema. */
   migration: number;
   /**
-   * How long it waits for the lock of a table. This time is short, because the statements of running servers wait
-   * behind it, and must be answered in time.
+   * How long a migration waits for the lock of a table. This time is short, because the statements of running servers
+   * wait behind the migration, and must be answered in time.
    */
   table: number;
 }
@@ -99,8 +99,8 @@ export async function inspectPostgres(
 }
 
 /**
- * Checks that the pending migrations can run. A new schema may contain tables of others, unless a migration creates a
- * table with the same name.
+ * Checks that the pending migrations can run. A new schema may contain tables of other programs, unless a migration
+ * creates a table with the same name.
  */
 function* check(schema: string, applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void> {
   const [[encoding]] = (yield sqlStep('SHOW server_encoding')) as [[string]];

@@ -9,7 +9,10 @@ import type { PostgresSettings } from './settings.ts';
 
 /** How many records one statement reads, to limit memory. */
 const CHUNK = 1000;
-/** How long connecting, each step before the copy, and the wait for the writers' locks may take, in milliseconds. */
+/**
+ * How long an attempt to connect and each step before the copy may take, and how long the move waits for the locks of
+ * writers, in milliseconds.
+ */
 const MOVE_TIMEOUT = 10_000;
 const LOCK_TIMEOUT = 5000;
 

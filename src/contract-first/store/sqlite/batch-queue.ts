@@ -46,7 +46,7 @@ export class BatchQueue<Item, Result> {
   readonly #waiting: Queue<Item, Result>;
   readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
-  /** The time since which the writer is writing a batch, or is not running. Undefined while the writer is idle. */
+  /** The time when the writer began to write its batch, or ended. Undefined while the writer is idle. */
   #busySince: number | undefined;
   /** The timer that looks for late writes in the current batch. */
   #watching: NodeJS.Timeout | undefined;

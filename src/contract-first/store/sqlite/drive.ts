@@ -10,7 +10,7 @@ import { buildStatements } from './sqlite.ts';
 const JSON_SQL: JsonDialect = {
   quote: (column) => `json_quote(${column})`,
   toBoolean: (column) => `CASE ${column} WHEN 0 THEN 'false' WHEN 1 THEN 'true' END`,
-  // Asks for NULL first, because `json_quote(NULL)` is the text `null`.
+  // Tests for NULL first, because `json_quote(NULL)` is the text `null`.
   unlessNull: (column, text) => `iif(${column} IS NULL, '', ${text})`,
 };
 

@@ -52,7 +52,7 @@ export function toBound({ type, isNullable, isOptional }: Field, value: unknown)
  */
 export function prepareInsertRows(db: Database, { name }: Pick<Table, 'name'>, fields: readonly Field[], now = '') {
   const values = fields.map(({ set }, index) => (now && isTime(set) ? now : `value ->> ${index}`));
-  // `json_each` returns the rows in the order of the text, so the order is kept.
+  // The records keep their order, because `json_each` returns the rows in the order of the text.
   const insert = db.prepare<[{ text: string; now?: string }]>(
     `INSERT INTO ${name} (${fields.map(({ column }) => column)}) SELECT ${values} FROM json_each(@text)`,
   );

@@ -127,8 +127,8 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain, recor
  */
 
 /**
- * The prefixes of the names of these triggers, which end with `_` and the name of the table. No other trigger has a
- * name with such a prefix.
+ * The prefixes of the names of the engine's triggers. Each name ends with `_` and the name of the table. No other
+ * trigger has a name with such a prefix.
  */
 const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_edits_by_insert'];
 

@@ -14,14 +14,14 @@ import { buildSetAssociativeCache, type SetAssociativeCache } from './set-associ
 import type { Snapshots } from './snapshots.ts';
 
 /**
- * The size of each of the three caches, in characters. The collections share it. A page counts as PAGE_SIZE characters
- * more than its text.
+ * The size of each of the three caches for all collections together, in characters. A page counts as PAGE_SIZE
+ * characters more than its text.
  */
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
 /**
- * How long full pages and records stay in the cache after any write, in milliseconds. The time is limited, because
- * another program may have disabled the triggers that report changes before it wrote.
+ * How long full pages and records stay in the cache after any write, in milliseconds. The time is limited, because the
+ * program that wrote may have disabled the triggers that report changes.
  */
 const MAX_TRUST = 1000;
 

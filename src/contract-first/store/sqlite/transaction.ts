@@ -5,8 +5,8 @@ import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
  * Matches the errors of COMMIT after which the transaction is certainly incomplete in SQLite's log. After any other
- * error, such as a failed fsync, the log may contain the whole transaction. Nobody sees it now, but it may appear after
- * a crash, unless that section of the log was overwritten before.
+ * error, such as a failed fsync, the log may contain the whole transaction. Nobody sees the transaction now, but it may
+ * appear after a crash, unless that section of the log was overwritten before.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 

@@ -36,7 +36,7 @@ export interface Column {
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
   /** The field is the id, and the code that creates the record chooses it. */
   is?: 'id';
-  /** The value of the field in a new record that was given without it. */
+  /** The value of the field in a new record, if `create` gets none. */
   first?: unknown;
   /** Comparisons, orders and unique indexes ignore the case of the letters a to z. The case of other letters counts. */
   ignoresCase?: true;
@@ -85,8 +85,8 @@ export type Description<Name extends string = never, Internal extends string = n
   ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
   : Described<FilterName<SchemaOf<Name>> | Internal> & {
       /**
-       * The schema of the records that clients see. It is the name of a schema of the contract; or, as `getBook()`, the
-       * body of the successful reply of an operation; or, as `getBook().data`, a field of this body.
+       * The schema of the records that clients see: the name of a schema in the contract. `getBook()` means the body of
+       * the successful reply of an operation, and `getBook().data` means a field of this body.
        */
       schema: Name;
       /** A column for each field of the schema. */
@@ -121,8 +121,8 @@ interface Described<Filter extends string> {
      */
     prefix?: readonly Filter[];
     /**
-     * The fields that every query must filter by, such as the account if the records are entries of accounts. In an
-     * index, their columns come first.
+     * The fields that every query must filter by, for example the account if each record is an entry of an account. In
+     * the indexes, the columns of these fields come first.
      */
     always?: readonly Filter[];
     /**
@@ -132,7 +132,7 @@ interface Described<Filter extends string> {
     orders?: Readonly<Record<string, OrderBy<Filter> | readonly OrderBy<Filter>[]>>;
     /**
      * The most records that a query may skip. This is for contracts with page numbers. A query that skips more is
-     * answered with 400, because far pages are slow.
+     * answered with 400, because the database has to read all records that it skips.
      */
     skip?: number;
     /**

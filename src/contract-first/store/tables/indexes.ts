@@ -17,7 +17,7 @@ export interface WantedIndex {
 
 /** An index that exists in a database. */
 export interface FoundIndex {
-  /** Whether no two rows of the table have the same values in these columns. */
+  /** Whether the index is unique for all rows of the table. */
   isUnique: boolean;
   /** The columns in the order of the index. `sql` is `?` if the database does not show the expression. */
   columns: { sql: string; isDown: boolean }[];

@@ -46,7 +46,7 @@ export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCo
   check(applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void>;
   /** Waits until no other program is migrating the database, and begins the transaction. */
   begin(): SqlSteps<void>;
-  /** Called before the first migration, such as to create the schema in PostgreSQL. */
+  /** Called before the first migration. In PostgreSQL, this creates the schema if it does not exist. */
   prepare(): SqlSteps<void>;
   run(sql: string): SqlSteps<void>;
   /** Creates the engine's triggers on a table of records. */

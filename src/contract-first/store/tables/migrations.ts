@@ -123,8 +123,8 @@ export function migrationError(migration: Migration, error: unknown): Error {
 }
 
 /**
- * Checks that a database without our migrations contains no tables: `found` are the names of those that must not exist.
- * @throws Error that names the tables
+ * Checks that no tables exist that only the migrations should create. `found` contains the names of such tables.
+ * @throws Error that names them
  */
 export function checkNoTables(found: readonly string[]): void {
   if (found.length === 0) return;

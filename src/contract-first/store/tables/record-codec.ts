@@ -25,7 +25,7 @@ export interface RecordCodec extends TextSource {
 /** The codecs of all collections, by name. */
 export type RecordCodecs<Domain extends AnyDomain = AnyDomain> = Readonly<Record<keyof Domain & string, RecordCodec>>;
 
-/** Makes a codec without a contract: every record fits that the columns accept. */
+/** Makes a codec without a contract. Every record fits; only the columns of the table restrict the records. */
 export function toPlainCodec({ fields, internal, collection }: Table): RecordCodec {
   const namesOf = (wanted: Field['type']) => fields.filter(({ type }) => type === wanted).map(({ name }) => name);
   const [int64s, numbers] = [namesOf('int64'), namesOf('number')];

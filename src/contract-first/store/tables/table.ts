@@ -64,8 +64,8 @@ export interface OrderKey {
 export interface Relation {
   field: Field;
   /**
-   * The columns of the foreign key. They include the tenant, so that a record cannot refer to a record of another
-   * tenant.
+   * The columns of the foreign key. If the collections have tenants, the tenant's column is one of them, so that a
+   * record cannot refer to a record of another tenant.
    */
   columns: string[];
   parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
@@ -237,7 +237,8 @@ export function toRecordJson(fields: readonly Field[], dialect: JsonDialect): st
     return start + (isNullable ? `coalesce(${value}, 'null')` : value);
   });
   const all = members.join(' || ');
-  // Removes the comma before the first field: if optional fields are absent, another field may come first.
+  // If the first field may be absent, every field begins with a comma. Then `substr` removes the comma of the field
+  // that comes first.
   return `'{' || ${mayBeginLater ? `substr(${all}, 2)` : all} || '}'`;
 }
 
