@@ -140,7 +140,8 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
     forget: `
       DELETE FROM ${table} WHERE ${row} IN (
         SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
-    // Excludes the keys that the same statement adds, because one statement must not write a row twice.
+    // Does not delete an expired key that the same statement adds again, because one statement must not write a row
+    // twice.
     butSent: ` AND (${KEY_COLUMNS}) NOT IN (${toSent(KEY_COLUMNS, 2)})`,
     upsert: `
       INSERT INTO ${table} (${KEY_COLUMNS}, digest, answer, expires_at)

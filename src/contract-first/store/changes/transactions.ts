@@ -116,7 +116,7 @@ export const transactionOf =
     run: run as Transaction<Input, Output>['run'],
   });
 
-/** Makes a reading function. It does not wait for writes, and may return any value. */
+/** Makes a function of the domain that only reads. It does not wait for writes, and may return any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
   <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({

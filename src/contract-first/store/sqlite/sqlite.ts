@@ -12,10 +12,12 @@ import { LRUCache } from 'lru-cache';
  */
 const KEPT: object[] = [];
 
-/** Whether this version of Node has the problem. Node 20 and 22 do not. */
+/**
+ * Whether the garbage collection of an object of better-sqlite3 may abort the process. On Node 20 and 22 it does not.
+ */
 const isAffected = (node = process.versions.node) => Number.parseInt(node, 10) >= 24;
 
-/** Prevents the garbage collection of an object until the thread ends, if this version of Node has the problem. */
+/** Keeps an object until the thread ends, if its garbage collection may abort the process. */
 export function preventGc<Kept extends object>(made: Kept, node?: string): Kept {
   if (isAffected(node)) KEPT.push(made);
   return made;
@@ -27,8 +29,8 @@ interface Statements {
 }
 
 /**
- * Builds a cache of prepared statements. If Node has the problem, the cache is unlimited, because an evicted statement
- * would still use memory, and would be prepared again.
+ * Builds a cache of prepared statements. If garbage collection may abort the process, the cache is unlimited: an
+ * evicted statement would still use memory, and would be prepared again.
  */
 export const buildStatements = (most: number, node?: string): Statements =>
   isAffected(node) ? new Map() : new LRUCache({ max: most });
