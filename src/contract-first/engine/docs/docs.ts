@@ -1,4 +1,7 @@
-/** Serves the contract in four forms: its YAML as it is written, JSON without loss, a page to read, and Swagger UI to try requests. */
+/**
+ * Serves the contract in four forms: as its YAML file, as JSON without loss, as a page to read, and as a form (Swagger
+ * UI) to send requests.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +15,9 @@ import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
 /**
- * The headers that OWASP recommends for HTML, added to those of every reply. The page loads nothing from other sites, and contains no
- * inline script or style. `upgrade-insecure-requests` is missing, because it would leave the page blank on plain HTTP.
+ * The headers that OWASP recommends for HTML, in addition to those of every reply. The page loads nothing from other
+ * sites, and contains no inline script or style. `upgrade-insecure-requests` is missing, because it would leave the
+ * page blank on plain HTTP.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [
@@ -33,11 +37,14 @@ const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** The files of Swagger UI that the page loads. */
+/** The files of Swagger UI that the form loads. */
 const SWAGGER_UI = new URL('static/', import.meta.resolve('@fastify/swagger-ui'));
 const SWAGGER_UI_FILES = ['swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** The engine's own files for the browser. `form.html` is the page of Swagger UI, without its bar and contents. */
+/**
+ * The engine's own files for the browser. `form.html` is the page of the form; the bar and the contents are added when
+ * it is served.
+ */
 const ADDITIONS = new URL('assets/', import.meta.url);
 const OWN_FILES = readdirSync(ADDITIONS).filter((name) => /\.(css|js)$/.test(name));
 
@@ -53,8 +60,8 @@ const MEDIA_TYPES: Record<string, string> = {
 const CONTRACTS = ['openapi.yaml', 'openapi.json'];
 
 /**
- * Returns the folder of the contract's two files below `prefix`. The folder is `/docs` if an operation uses the path of one of these files,
- * and otherwise empty.
+ * Returns the folder of `openapi.yaml` and `openapi.json` below `prefix`. If an operation uses the path of one of these
+ * files, both are in `/docs`. Otherwise they are directly below `prefix`, and the result is empty.
  */
 export function contractFolder({ operations, ...contract }: Contract, prefix: string): '' | '/docs' {
   const taken = CONTRACTS.map((name) => `${prefix}/${name}`);
@@ -63,8 +70,8 @@ export function contractFolder({ operations, ...contract }: Contract, prefix: st
 }
 
 /**
- * Adds the routes of the documentation below `prefix`, such as `/internal`. Links are relative, so that the pages work below any path that
- * a proxy strips.
+ * Adds the routes of the documentation below `prefix`, such as `/internal`. The pages contain relative links, so that
+ * they work below any path that a proxy strips.
  */
 export function addDocs(app: FastifyInstance, contract: Contract, prefix: string, clients?: URL): void {
   const add = (path: string, body: Buffer, headers: object = PAGE_HEADERS) => {
@@ -76,7 +83,7 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
   add(`${folder}/openapi.json`, Buffer.from(contract.json), {});
   const headers = { 'content-type': 'text/html; charset=utf-8', ...PAGE_HEADERS };
   addDocument(app, `${prefix}/docs`, headers, (root) => loadFilled(contract, root, folder));
-  // For an app that ignores trailing slashes, both URLs are one route.
+  // If the app ignores trailing slashes, both URLs are one route already.
   if (!ignoresTrailingSlash(app))
     addDocument(app, `${prefix}/docs/`, headers, (root) => loadFilled(contract, root, folder));
   addDocument(app, `${prefix}/docs/try`, headers, () => loadForm(contract, folder));
@@ -88,11 +95,14 @@ export function addDocs(app: FastifyInstance, contract: Contract, prefix: string
 const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean =>
   (initialConfig.routerOptions ?? initialConfig).ignoreTrailingSlash === true;
 
-/** Loads the page that the build made. If all its values are the same at this start, the compressed form of the build is used. */
+/**
+ * Loads the page that the build has made, and fills in the values of this start. If these equal the values at the
+ * build, the build's compressed bytes are used.
+ */
 async function loadFilled(contract: Contract, root: string, folder: string) {
   const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
-  // Only tags are changed: in samples and texts of the contract, each < is escaped.
+  // Only tags match: in samples and texts of the contract, each < is escaped.
   const filled = withFolder(fill(text, pageValues(contract)), './', folder).replace(
     /<[a-z][^<>]*?="\.\//g,
     (tag) => tag.slice(0, -2) + root,
@@ -100,11 +110,14 @@ async function loadFilled(contract: Contract, root: string, folder: string) {
   return { body: Buffer.from(filled), brotli: filled === text ? made : undefined };
 }
 
-/** Adds the folder of the contract's files to the links of a page, because the build writes the links without the folder. */
+/** Adds `folder` to the links to the contract's files, because the build writes the links without it. */
 const withFolder = (page: string, root: './' | '../', folder: string) =>
   page.replaceAll(` href="${root}openapi.`, ` href="${root}${folder && 'docs/'}openapi.`);
 
-/** Loads the form, with the bar and the table of contents of the reference. Links in these parts lead to the reference. */
+/**
+ * Loads the form. Its bar and its table of contents are taken from the reference, with links that lead to the
+ * reference.
+ */
 async function loadForm(contract: Contract, folder: string) {
   const page = String((await loadFilled(contract, '../', folder)).body);
   const frame = page
@@ -117,7 +130,10 @@ async function loadForm(contract: Contract, folder: string) {
   return { body: Buffer.from(form.replace(/TITLE|FRAME/g, (name) => texts[name] as string)) };
 }
 
-/** Adds one route for all files of the clients, since some characters in their names have a meaning for the router. */
+/**
+ * Adds a single route for all files of the clients, because their names may contain characters that have a meaning for
+ * the router.
+ */
 function addClients(app: FastifyInstance, url: string, folder: URL): void {
   const headers = { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS };
   const toFile = (path: string) => readFileSync(join(fileURLToPath(folder), path));
@@ -132,9 +148,9 @@ function addClients(app: FastifyInstance, url: string, folder: URL): void {
 }
 
 /**
- * Lists the clients to copy, such as `python/client.py`: each language has its own folder. The list is empty if the folder is missing,
- * since clients are optional. It contains only regular files that are not hidden, because a link could show any file of the machine to
- * everybody.
+ * Lists the files of the clients that `/docs` offers for copying, such as `python/client.py`: each language has its own
+ * folder. The list is empty if the folder is missing, because clients are optional. Only regular files that are not
+ * hidden are listed: a link could show any file of the machine to everybody.
  */
 export function listClients(folder: URL | undefined): string[] {
   if (!folder || !existsSync(folder)) return [];

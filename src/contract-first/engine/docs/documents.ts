@@ -1,4 +1,4 @@
-/** Serves files that do not change while the server runs, from memory, compressed once. */
+/** Serves files that do not change while the server runs. Each is sent from memory, and compressed once. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -8,22 +8,22 @@ import { toVary } from '../replies/reply-headers.ts';
 
 type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** Compresses by brotli. The highest quality, 11, would take seconds and save only 5 %. */
+/** Compresses with brotli at quality 9. The highest quality, 11, would take seconds and save only 5 %. */
 export const toBrotli: Compress = (body) =>
   promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
 
-/** The content codings, the best one first. */
+/** The content codings, in the order of preference. */
 const CODINGS: Record<string, Compress> = { br: toBrotli, gzip: (body) => promisify(gzip)(body) };
 
-/** Smaller files are not compressed: they fit into one packet. */
+/** Files up to this size, in bytes, are not compressed, because they fit into one packet. */
 const SMALLEST = 1400;
 
-/** Options of a route that a team's own @fastify/swagger does not list as an operation. */
+/** Route options that hide a route from a team's own @fastify/swagger, which would list it as an operation. */
 export const UNLISTED = { schema: { hide: true } };
 
 type Headers = { 'content-type': string; [name: string]: string };
 
-/** A text, with its form compressed by brotli if the build has made one. */
+/** The bytes of a document, and their brotli form if the build has made one. */
 interface Loaded {
   body: Buffer;
   brotli?: Buffer | undefined;
@@ -33,10 +33,10 @@ export const addDocument = (app: FastifyInstance, url: string, ...document: Para
   void app.get(url, UNLISTED, buildSendDocument(...document));
 
 /**
- * Builds the handler that sends a document. The handler loads the text at the first request, and sends it with a strong ETag for each
- * coding (RFC 9110, section 8.8.3); a client that already has the text gets 304. While the text loads, the request's body may break off,
- * and an error reply may be sent. `load` gets the relative path to the folder of the page: `../` if the URL ends in a slash, and otherwise
- * `./`.
+ * Builds the handler that sends a document. It loads the text at the first request, and sends it with a strong ETag for
+ * each coding (RFC 9110, section 8.8.3). A client that already has the text gets 304. If the body of the request breaks
+ * off while the text loads, Fastify may already have sent an error reply; then nothing more is sent. `load` gets the
+ * relative path to the folder of the page: `../` if the URL ends in a slash, and otherwise `./`.
  */
 export function buildSendDocument(headers: Headers, load: (root: string) => Promise<Loaded>) {
   const loading: Record<string, Promise<ReturnType<typeof toDocument>>> = {};
@@ -63,7 +63,7 @@ function toDocument({ body, brotli }: Loaded, type: string) {
   return {
     digest: createHash('sha256').update(body).digest('base64url'),
     codings: isText ? Object.keys(CODINGS) : [],
-    /** Node compresses in another thread. */
+    /** Compresses the document once for each coding. Node does this in another thread. */
     toBytes(coding: string | null): Promise<Buffer> | Buffer {
       if (coding === null) return body;
       compressed[coding] ??= (CODINGS[coding] as Compress)(body);

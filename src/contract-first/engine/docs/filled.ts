@@ -1,9 +1,12 @@
-/** The values in the page that are known only at the start. The page marks each with a comment: `<!--prefix-->/v1<!---->`. */
+/**
+ * Fills in the values of the page that are known only at the start. The page marks each value with a comment that
+ * contains its name: `<!--prefix-->/v1<!---->`.
+ */
 import type { AnyContract } from '../contract/contract.ts';
 import { isRelative, toFilledUrl } from '../contract/document.ts';
 import { html } from './html.ts';
 
-/** Lists this server first, then the other servers of the contract, with the defaults of their variables. */
+/** Lists the servers of the contract with the defaults of their variables. This server is the first. */
 export function toServers({ document, publicPath, prefix }: AnyContract) {
   const { servers = [] } = document;
   const listed = servers.map((server) => ({ url: toFilledUrl(server), description: server.description }));
@@ -13,18 +16,18 @@ export function toServers({ document, publicPath, prefix }: AnyContract) {
 }
 
 /**
- * Returns the values by their names: `prefix`; `base`, the base URL in samples, where the page's script replaces `https://SERVER`; and
- * `server-0` and so on.
+ * Returns the values by their names: `prefix`; `base`, the base URL in samples, in which the page's script replaces
+ * `https://SERVER`; and the URLs of the servers, `server-0` and so on.
  */
 export function pageValues(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);
   const [[, here]] = servers as [[string, string]];
-  // The URL becomes part of a word of a shell, and a slash follows it.
+  // The URL becomes part of a shell word in single quotes, and samples add a slash after it.
   const base = encodeURI(here.toWellFormed()).replace(/\/$/, '').replaceAll("'", '%27');
   return new Map([['prefix', contract.prefix], ['base', `https://SERVER${base}`], ...servers]);
 }
 
-/** Fills in the values of this start. */
+/** Replaces the values in the page by the values of this start. */
 export function fill(page: string, blanks: ReadonlyMap<string, string>): string {
   return page.replace(/(?<=<!--([\w-]+)-->)[^<]*/g, (_, name) => html`${blanks.get(name)}`.text);
 }

@@ -1,4 +1,4 @@
-/** Serves the root path: it leads people to the page, and programs to the contract. */
+/** Serves the root path: it redirects browsers to the page, and programs to the contract. */
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../contract/contract.ts';
@@ -6,9 +6,12 @@ import { toVary } from '../replies/reply-headers.ts';
 import { contractFolder } from './docs.ts';
 import { UNLISTED } from './documents.ts';
 
-/** Adds the route of the root path. `prefix` is the start of the paths of the documents. The relations of the links are from RFC 8631. */
+/**
+ * Adds the route of the root path, whose `Link` header has relations from RFC 8631. `prefix` is the path before those
+ * of the documents.
+ */
 export async function addFrontDoor(app: FastifyInstance, contract: Contract, prefix: string): Promise<void> {
-  // Plugins may call `app.swagger()`, so it is registered here, unless the team has registered @fastify/swagger itself.
+  // Plugins may call `app.swagger()`. So @fastify/swagger is registered here, unless the team has registered it.
   const specification = { document: contract.document } as StaticDocumentSpec;
   if (!app.hasDecorator('swagger')) await app.register(swagger, { mode: 'static', specification });
   if (app.hasRoute({ method: 'GET', url: '/' })) return;

@@ -1,4 +1,7 @@
-/** HTML. The tag `html` escapes all values that are not HTML already, since anybody may have written the contract's texts. */
+/**
+ * Makes HTML. The tag `html` escapes all values that are not HTML already, because anybody may have written the
+ * contract's texts.
+ */
 
 export class Html {
   readonly text: string;

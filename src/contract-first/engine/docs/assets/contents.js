@@ -1,4 +1,4 @@
-/** The table of contents of both pages: the search, and the highlight of the entry that is being read. */
+/** The table of contents of both pages: it searches, and highlights the entry that is being read. */
 import { goTo } from './figures.js';
 
 const nav = document.querySelector('#page-contents');
@@ -8,7 +8,9 @@ export const links = [...nav.querySelectorAll('a[href*="#"]')];
 const idOf = (link) => decodeURIComponent(link.hash.slice(1));
 nav.querySelector('#page-search').hidden = false;
 
-/** Returns the document with the sections to search. On the page of the form, the reference is fetched. */
+/**
+ * Returns the document whose sections are searched. The form replaces this function by one that fetches the reference.
+ */
 let loadDocument = async () => document;
 let texts;
 
@@ -16,7 +18,10 @@ export function searchIn(load) {
   loadDocument = load;
 }
 
-/** The texts of each entry, the best place to find a word first: its title, the names of its fields, all of its section. */
+/**
+ * Returns the texts to search for each entry, the best match first: its title, the names of its fields, its whole
+ * section.
+ */
 async function loadTexts() {
   const page = await loadDocument();
   const textsOf = (link) => {
@@ -30,7 +35,7 @@ async function loadTexts() {
 
 const toWords = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** Marks the words in the sections, if the browser can. */
+/** Highlights the words in the sections, if the browser supports that. */
 function mark(words) {
   const ranges = [];
   const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
@@ -63,12 +68,15 @@ async function find(query) {
   output.textContent = words.length > 0 ? `${found.length} found${found.length > 0 ? ', Enter goes on' : ''}` : '';
 }
 
-/** Goes to the next place with the words, and there to the first marked word. A field or a status comes before other text. */
+/**
+ * Goes to the next entry that was found, and to the first highlighted word in its section. Names of fields and statuses
+ * are preferred to other text.
+ */
 function goOn() {
   const link = search.found[search.next++ % search.found.length];
   if (!link) return;
   link.click();
-  // A browser takes the focus away when it follows a link to another part of the page.
+  // The browser moves the focus away when it follows a link to another part of the page.
   setTimeout(() => field.focus({ preventScroll: true }), 100);
   const section = document.getElementById(idOf(link))?.closest('section');
   const marked = search.ranges.map(({ startContainer }) => startContainer.parentElement);
@@ -99,8 +107,9 @@ export function setCurrent(link) {
 }
 
 /**
- * Highlights the entry of the section that is being read. The line that decides moves from near the top to the bottom on the last screen,
- * so that every entry gets its turn.
+ * Highlights the entry of the section that is being read. That is the last section above a line, which is near the top
+ * of the window. On the last screen of the page, the line moves down to the bottom, so that every entry is highlighted
+ * once.
  */
 export function followReading() {
   const targets = links.map((link) => [link, document.getElementById(idOf(link))]).filter(([, target]) => target);

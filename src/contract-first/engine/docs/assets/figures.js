@@ -1,21 +1,26 @@
-/** The samples of requests and replies on both pages: their languages and colours, the buttons for copying, and replies of the server. */
+/**
+ * The samples of requests and replies on both pages: their languages and colours, the buttons for copying, and the
+ * replies that the server sends.
+ */
 import { contractUrl, getKey, maskKey, onKey } from './key.js';
 import { findWriter, LANGUAGES, makeUuid, translate } from './requests.js';
 
 const server = document.querySelector('#page-server');
 
-/** Resolves the URL of a server. A relative one is relative to the URL of the contract (OpenAPI 3.1, section 4.8.5). */
+/** Resolves the URL of a server, which may be relative to the URL of the contract (OpenAPI 3.1, section 4.8.5). */
 const toBase = (url) =>
   (URL.canParse(url, contractUrl) ? new URL(url, contractUrl).href : url).replace(/\/$/, '').replaceAll("'", '%27');
 
-/** The reader's choices. `servers` contains the base URLs in the order of the menu; `once` is the next Idempotency-Key. */
+/**
+ * The reader's choices. `servers` contains the base URLs in the order of the menu; `once` is the next Idempotency-Key.
+ */
 export const chosen = { language: 'curl', once: makeUuid(), servers: [] };
 
-/** The placeholders in a curl command for the base URL, the reader's key and a new Idempotency-Key. */
+/** The placeholders in a curl command for the base URL, the reader's key and the next Idempotency-Key. */
 const [BASE, KEY, ONCE] = ['\0', '<API_KEY>', '<UUID>'];
 const commands = new WeakMap();
 
-/** Returns the curl command of a figure, with placeholders. */
+/** Returns the curl command of a figure, with its placeholders. */
 function commandOf(pre) {
   if (!commands.has(pre)) {
     const texts = [...pre.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data);
@@ -33,10 +38,10 @@ const fillIn = (command, key, quote = toShell) =>
     .replaceAll(ONCE, chosen.once)
     .replaceAll(BASE, () => baseUrl());
 
-/** Returns the command as it is copied and sent: with the real key. */
+/** Returns the command with the real key, as it is copied and sent. */
 export const completed = (pre) => fillIn(commandOf(pre), getKey() || KEY);
 
-/** The programs of a figure that use a client to copy. */
+/** Returns the programs in a figure that use one of the clients that the page offers for copying. */
 const programsOf = (figure) => [...figure.querySelectorAll('[data-language]')];
 
 function languagesOf(figure) {
@@ -44,10 +49,13 @@ function languagesOf(figure) {
   return [...written, ...programsOf(figure).map(({ dataset }) => dataset.language)];
 }
 
-/** The language that a figure shows: the chosen one, or curl if the figure lacks it. */
+/** Returns the language that a figure shows: the chosen one, or curl if the figure does not offer it. */
 export const languageOf = (figure) => (languagesOf(figure).includes(chosen.language) ? chosen.language : 'curl');
 
-/** Writes the text of a figure. A recipe, such as a loop over pages, is written from the request of its operation. */
+/**
+ * Returns the text of a figure in the chosen language. A recipe, such as a loop over pages, is written from the request
+ * of its operation.
+ */
 function toText(figure, key) {
   const { recipe } = figure.dataset;
   const program = programsOf(figure).find(({ dataset }) => dataset.language === chosen.language);
@@ -59,12 +67,15 @@ function toText(figure, key) {
 }
 
 function keepEdited(pre) {
-  // Browsers write a new line as an element.
+  // Browsers represent a new line as an element, so the text is read with `innerText`.
   const text = pre.innerText.replaceAll(chosen.once, ONCE).replaceAll(baseUrl(), BASE);
   commands.set(pre, maskKey() ? text.replaceAll(maskKey(), KEY) : text);
 }
 
-/** The highlights that colour strings, JSON's names and numbers without extra elements, if the browser supports them. */
+/**
+ * The highlights that colour strings, names and numbers without extra elements. Undefined if the browser does not
+ * support them.
+ */
 const highlights = globalThis.CSS?.highlights;
 const KINDS = ['string', 'name', 'number'];
 const WORD = /("(?:[^"\\]|\\.)*")(?!:)|("(?:[^"\\]|\\.)*"):|(-?\d[\d.e+-]*)/gi;
@@ -110,7 +121,7 @@ function addLanguages(figure) {
 const decorators = new Set();
 export const onDraw = (decorate) => decorators.add(decorate);
 
-/** The figures near the screen. Only these are drawn, since a page may contain thousands. */
+/** The figures near the screen. Only these are drawn, because a page may contain thousands. */
 const near = new Set();
 
 function drawRequest(figure, pre) {
@@ -136,13 +147,13 @@ export function draw(language = chosen.language) {
   for (const figure of near) drawFigure(figure);
 }
 
-/** Chooses a new Idempotency-Key after a reply or a copy, since the next request is for another record. */
+/** Chooses a new Idempotency-Key after a reply or a copy, because the next request is for another record. */
 export function renew() {
   chosen.once = makeUuid();
   draw();
 }
 
-/** Calls `onChange` for each of the elements as it comes near to the screen or leaves it. */
+/** Calls `onChange` for an element when it comes near the screen, and when it leaves it. */
 export function watchNear(elements, onChange) {
   const report = (entries) => {
     for (const { target, isIntersecting } of entries) onChange(target, isIntersecting);
@@ -151,14 +162,17 @@ export function watchNear(elements, onChange) {
   for (const one of elements) watcher.observe(one);
 }
 
-/** Scrolls again to the place that the reader asked for a moment ago. */
+/** Scrolls again to the element that the reader asked for a moment ago. */
 let goal;
 const stay = () => {
   goal = undefined;
 };
 for (const step of ['wheel', 'touchmove', 'keydown']) addEventListener(step, stay, { capture: true, passive: true });
 
-/** Scrolls to an element, and again after each figure that is drawn within a second: that may move the element. */
+/**
+ * Scrolls to an element, and scrolls again after each figure that is drawn within a second, because drawing may move
+ * the element.
+ */
 export function goTo(element, options) {
   const scroll = () => element.scrollIntoView(options);
   goal = scroll;
@@ -166,7 +180,7 @@ export function goTo(element, options) {
   setTimeout(() => goal === scroll && stay(), 1000);
 }
 
-/** Draws the figures of a part of the page as they come near to the screen. */
+/** Draws the figures inside an element when they come near the screen. */
 export const watchFigures = (part) =>
   watchNear(part.querySelectorAll('figure'), (figure, isNear) => {
     near[isNear ? 'add' : 'delete'](figure);
@@ -175,7 +189,7 @@ export const watchFigures = (part) =>
     goal?.();
   });
 
-/** Starts a page: draws its figures, with the servers of the reference. */
+/** Starts a page: draws its figures, and reads the servers from the reference. */
 export function startFigures(reference) {
   chosen.servers = [...reference.querySelectorAll('.server')].map(({ textContent }) => toBase(textContent));
   server.addEventListener('change', () => draw());
@@ -189,7 +203,7 @@ document.addEventListener('input', ({ target }) => {
   drawFigure(target.parentElement);
 });
 
-/** Copies a text. Browsers offer the clipboard only on https and localhost; `execCommand` works everywhere. */
+/** Copies a text. Browsers offer the clipboard only on https and localhost, while `execCommand` works everywhere. */
 async function copy(text, from) {
   try {
     await navigator.clipboard.writeText(text);
@@ -218,7 +232,10 @@ document.addEventListener('click', async ({ target }) => {
   if (isRequest) renew();
 });
 
-/** Indents JSON and keeps every digit of its numbers. Other text stays unchanged; in older browsers, all text does. */
+/**
+ * Indents JSON and keeps every digit of its numbers. Text that is not JSON is unchanged. So is all text in browsers
+ * without `JSON.rawJSON`.
+ */
 function indent(text) {
   try {
     const keep = (_name, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
@@ -228,13 +245,13 @@ function indent(text) {
   }
 }
 
-/** Makes the figure of a request that was sent, as a curl command. */
+/** Makes the figure that shows a sent request as a curl command. */
 export function makeRequest(command) {
   const caption = create('figcaption', {}, button('Copy', { className: 'copy' }));
   return create('figure', { className: 'request' }, caption, create('pre', { tabIndex: 0, textContent: command }));
 }
 
-/** Statuses that let the same request be sent again, with the same Idempotency-Key. */
+/** Statuses after which the same request may be sent again with the same Idempotency-Key. */
 export const PASSING = [408, 429, 500, 502, 503, 504];
 
 const IS_TEXT = /json|text|xml|yaml|javascript|urlencoded/i;
@@ -249,7 +266,10 @@ function toBody({ text, blob }, type) {
   return text ? [create('pre', { tabIndex: 0, textContent: /json/i.test(type) ? indent(text) : text })] : [];
 }
 
-/** Makes the figure of a reply of the server. `headers` contains pairs, and `milliseconds` is the time that the reply took. */
+/**
+ * Makes the figure of a reply of the server. `headers` contains pairs of name and value, and `milliseconds` is the time
+ * that the reply took.
+ */
 export function makeReply({ status, statusText, headers, milliseconds, ...body }) {
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? '';
   const kind = status < 300 ? 'good' : status < 500 ? 'warn' : 'bad';

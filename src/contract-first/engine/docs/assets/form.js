@@ -1,6 +1,6 @@
 /**
- * Starts Swagger UI as a form that looks like the reference. Swagger UI would round integers above 2^53 in the contract; this file keeps
- * them exact. Requests and replies are shown as in the reference.
+ * Starts Swagger UI as a form that looks like the reference, and shows requests and replies as the reference does.
+ * Swagger UI would round integers above 2^53 in the contract; this file keeps them exact.
  */
 import { links, searchIn, setCurrent } from './contents.js';
 import { create, makeReply, makeRequest, PASSING, startFigures, watchFigures } from './figures.js';
@@ -9,7 +9,7 @@ import { makeUuid, writeCurl } from './requests.js';
 
 document.documentElement.classList.add('script');
 
-/** The reference page, since the form also shows text and samples of the reference. */
+/** The reference page. The form shows its texts and samples. */
 const loading = fetch('../docs')
   .then((reply) => reply.text())
   .then((text) => new DOMParser().parseFromString(text, 'text/html'));
@@ -18,18 +18,21 @@ searchIn(() => loading);
 
 const MARK = '\u0000bigint:';
 
-/** Converts bigints to marked strings, because Swagger UI's resolver of references does not accept bigints. */
+/** Converts bigints to marked strings, because Swagger UI's code for resolving references does not accept bigints. */
 const toMarked = (value) => (typeof value === 'bigint' ? `${MARK}${value}` : value);
 const toBigInt = (value) => (String(value).startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value);
 
-/** Returns a copy of the document, with `change` applied to each of its values. */
+/** Copies a document, with `change` applied to each value in it. */
 function copy(node, change) {
   if (Array.isArray(node)) return node.map((item) => copy(item, change));
   if (typeof node !== 'object' || node === null) return change(node);
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, copy(value, change)]));
 }
 
-/** A reviver for JSON.parse. Browsers pass the source text of a number since 2025; older ones round it. */
+/**
+ * A reviver for JSON.parse that keeps large integers exact. Browsers pass the source text of a number since 2025; older
+ * ones round it.
+ */
 function keepInteger(_name, value, context) {
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
   return isRounded && /^-?\d+$/.test(context?.source) ? BigInt(context.source) : value;
@@ -40,8 +43,9 @@ BigInt.prototype.toJSON = function toJSON() {
 };
 
 /**
- * Adapts the contract to the page. The content security policy of the page allows calls only to the server that it came from, so the
- * document lists this server, or at least a server with its path. A token is entered like a key.
+ * Adapts the contract to the form. The content security policy allows calls only to the server that sent the page. So
+ * the document lists this server, or at least a server with the same path. Tokens of OAuth 2 and OpenID Connect are
+ * entered like a key.
  */
 function adapt({ servers = [{ url: '/' }], ...document }) {
   const [here = servers[0]] = servers.filter(({ url }) => !/^([a-z][a-z0-9+.-]*:)?\/\//i.test(url));
@@ -53,8 +57,8 @@ function adapt({ servers = [{ url: '/' }], ...document }) {
 }
 
 /**
- * The Idempotency-Keys that the form offers, by path and method. After a reply, the form offers a new one, unless the reader has changed
- * it.
+ * The Idempotency-Keys that the form offers, by path and method. After a reply, the form offers a new one, unless the
+ * reader has changed the old one.
  */
 const offered = new Map();
 const isOnce = (parameter) => parameter.get('in') === 'header' && /^idempotency-key$/i.test(parameter.get('name'));
@@ -66,7 +70,7 @@ function offerOnce(row) {
   onChange(rawParam, value, false);
 }
 
-/** The operation to scroll to when it is open; set only after the reader has followed a link. */
+/** The operation to scroll to when it is opened. Set only after the reader has followed a link. */
 let wanted;
 
 function showSamples(place, id) {
@@ -89,11 +93,11 @@ function showReply(place, request, response) {
   watchFigures(place);
 }
 
-/** The operationId of the contract: Swagger UI replaces the hyphens in its own. */
+/** Returns the operationId in the contract. Swagger UI's own id has other characters in place of hyphens. */
 const idOf = ({ specSelectors, path, method }) =>
   specSelectors.specJson().getIn(['paths', path, method, 'operationId']);
 
-/** Shows the samples of the reference first; after a request is sent, shows the request and its reply. */
+/** Shows the samples of the reference. After a request is sent, shows the request and its reply instead. */
 function buildResponses(_original, { React }) {
   const { createElement, useEffect, useRef } = React;
   return ({ request, tryItOutResponse: response, ...props }) => {
@@ -108,7 +112,7 @@ function buildResponses(_original, { React }) {
       const offer = offered.get(props.path + props.method);
       const isFinal = response?.get('status') && !PASSING.includes(response.get('status'));
       if (offer && isFinal && offer.row.props.param.get('value') === offer.value) offerOnce(offer.row);
-      // Swagger UI makes a new response object for the same headers each time.
+      // Swagger UI makes a new response object each time, but keeps the object of the headers.
     }, [response?.get('headers')]);
     useEffect(() => {
       if (wanted === id) place.current.closest('.opblock').scrollIntoView();
@@ -118,7 +122,7 @@ function buildResponses(_original, { React }) {
   };
 }
 
-/** The plugin that keeps each digit of the contract. */
+/** The plugin that keeps every digit of the contract's integers. */
 const exact = {
   afterLoad() {
     const { resolveSubtree } = this.fn;
@@ -133,7 +137,7 @@ const exact = {
         parseToJson(_original, { specActions }) {
           return (text) => specActions.updateJsonSpec(adapt(JSON.parse(text, keepInteger)));
         },
-        /** After an invalid field, the old reply disappears. */
+        /** Removes the old reply when a field is found to be invalid. */
         clearValidateParams(original, { specActions }) {
           return (place) => {
             specActions.clearResponse(...place);
@@ -142,7 +146,7 @@ const exact = {
         },
       },
     },
-    /** Swagger UI would scroll to an operation before the operation is open. */
+    /** Turns off Swagger UI's scrolling, which would scroll to an operation before it is open. */
     layout: {
       wrapActions: { scrollTo: () => () => ({ type: 'none' }), readyToScroll: () => () => ({ type: 'none' }) },
     },
@@ -163,9 +167,9 @@ const look = ({ React: { createElement } }) => ({
   wrapComponents: {
     ...Object.fromEntries(HIDDEN.map((name) => [name, () => () => null])),
     responses: buildResponses,
-    /** Shows no link, since the link would be inside a button that does the same. */
+    /** Omits the link, because it would be inside a button that does the same. */
     DeepLink: (Original) => (props) => createElement(Original, { ...props, enabled: false }),
-    /** Shows paragraphs and code. Text of a contract never becomes HTML. */
+    /** Shows paragraphs and code. Text of the contract never becomes HTML. */
     Markdown() {
       const toCode = (part, index) => (index % 2 ? createElement('code', { key: index }, part) : part);
       const toParagraph = (text, index) => createElement('p', { key: index }, text.split('`').map(toCode));
@@ -189,7 +193,7 @@ const look = ({ React: { createElement } }) => ({
   },
 });
 
-/** Stays enabled while a request is sent, so that the button keeps the focus. */
+/** Replaces the button Execute. The new button stays enabled while a request is sent, so that it keeps the focus. */
 const buildExecute = (Original, createElement) =>
   class extends Original {
     render() {
@@ -205,7 +209,7 @@ const buildExecute = (Original, createElement) =>
     }
   };
 
-/** Names for elements that Swagger UI leaves without one (WCAG 2.2, 1.3.1). */
+/** Names for elements that Swagger UI does not name (WCAG 2.2, 1.3.1), by their selectors. */
 const NAMES = {
   '.examples-select-element:not([aria-label])': () => 'Example',
   'select.content-type:not([aria-label])': () => 'Media type',
@@ -213,7 +217,7 @@ const NAMES = {
   '.parameters :is(select, input):not([aria-label])': (element) => element.closest('tr').dataset.paramName,
 };
 
-/** Adds types and limits to a row, in the words of the reference. */
+/** Adds types and limits to the row of a parameter, in the words of the reference. */
 async function addWords(row) {
   if (row.querySelector('.type')) return;
   const type = create('div', { className: 'type' });
@@ -232,10 +236,10 @@ function addNames() {
 
 new MutationObserver(addNames).observe(document.querySelector('#page-form'), { childList: true, subtree: true });
 
-/** Without this, each step inside Swagger UI would be a step of the browser's history. */
+/** Without this, each step inside Swagger UI would become a step in the browser's history. */
 history.pushState = history.replaceState;
 
-/** Gives the reader's key to each security scheme. */
+/** Enters the reader's key for each security scheme. */
 function authorize({ authActions, authSelectors, specSelectors }) {
   const schemes = specSelectors.specJson().getIn(['components', 'securitySchemes'])?.toJS() ?? {};
   const [key, known] = [getKey(), Object.keys(authSelectors.authorized()?.toJS() ?? {})];

@@ -1,13 +1,17 @@
-/** The URL of the contract, which each page links to. */
+/** The URL of the contract. Each page contains a link to it. */
 export const contractUrl = new URL(document.querySelector('[rel=service-desc]').href);
 
 /**
- * The tab's name for the stored key of the reader, for both pages. Only scripts of this origin can read the key, and the page's content
- * security policy keeps text of a contract from running as a script. The page never shows the key: samples contain a mask.
+ * The name under which the browser stores the reader's key, for both pages. Only scripts of this origin can read the
+ * key, and the page's content security policy keeps text of a contract from running as a script. The page never shows
+ * the key: samples contain a mask.
  */
 const NAME = `key ${contractUrl.pathname}`;
 
-/** A browser may block storage. Then the key is lost when the reader leaves the page. */
+/**
+ * The storage of the tab and of the browser. A browser may block them. Then the key is lost when the reader leaves the
+ * page.
+ */
 const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
   try {
     return globalThis[name];
@@ -18,7 +22,7 @@ const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
 const inputs = [...document.querySelectorAll('input.key')];
 const remember = document.querySelector('#page-key [type=checkbox]');
 const opener = document.querySelector('[popovertarget="page-key"]');
-/** The part of the button's text that a narrow phone leaves out. */
+/** The part of the button's text that is hidden on a narrow phone. */
 const detail = document.createElement('span');
 const channel = new BroadcastChannel(NAME);
 const listeners = new Set();
@@ -26,16 +30,19 @@ let key = tab.getItem(NAME) ?? browser.getItem(NAME) ?? '';
 
 export const getKey = () => key;
 
-/** Masks the key by dots. Also shows its last characters if it is long enough to stay secret. Empty without a key. */
+/**
+ * Returns dots in place of the key, and its last characters if the key is long enough to stay secret. Returns an empty
+ * text without a key.
+ */
 export const maskKey = () => (key ? `••••••••${key.length < 16 ? '' : key.slice(-4)}` : '');
 
-/** Calls the listener now and after each change. */
+/** Calls the listener now, and after each change of the key. */
 export function onKey(listener) {
   listeners.add(listener);
   listener();
 }
 
-/** Opens the field for the key. */
+/** Opens the field in which the reader enters the key. */
 export const askKey = () => document.querySelector('#page-key').showPopover();
 
 function change(value) {

@@ -1,6 +1,6 @@
 /**
- * The script of the reference: shows requests for the chosen server, key and language, sends them, searches, and unfolds objects. The page
- * can be read without it.
+ * The script of the reference: it shows requests for the chosen server, key and language, sends them, searches, and
+ * unfolds objects. The page can also be read without the script.
  */
 import { followReading } from './contents.js';
 import { create, goTo, startFigures, watchNear } from './figures.js';
@@ -19,7 +19,7 @@ document.addEventListener('click', ({ target }) => {
   if (place) goTo(place);
 });
 
-/** Shows the fields of an object below the field that has it, or hides them. */
+/** Shows the fields of an object below the field whose value is that object, or hides them. */
 function unfold(press, link) {
   const isOpen = press.ariaExpanded === 'true';
   press.ariaExpanded = String(!isOpen);

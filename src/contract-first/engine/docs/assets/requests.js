@@ -7,14 +7,20 @@ export function makeUuid() {
   return hex.replace(/(.{8})(.{4}).(.{3}).(.{3})(.{12})/, '$1-$2-4$3-a$4-$5');
 }
 
-/** Matches a word of a shell. A backslash at the end of a line joins the line to the next one. */
+/** Matches a word in a shell command. A backslash at the end of a line joins it to the next line. */
 const SHELL_WORD = /(?:'[^']*'|"[^"]*"|\\[^\n]|[^\s'"\\])+/g;
 const unquote = (word) => word.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, '$1$2$3');
 
-/** Encodes the pair for basic authentication. A masked key is not encoded, so that its dots stay visible. */
+/**
+ * Encodes the user name and password for basic authentication. A masked key is not encoded, so that its dots stay
+ * visible.
+ */
 const toBasic = (pair) => (/[•<]/.test(pair) ? `Basic ${pair}` : `Basic ${btoa(pair)}`);
 
-/** Parses a curl command. Returns undefined for other texts, and for a body that curl would read from a file or encode itself. */
+/**
+ * Parses a curl command. Returns undefined for other text, and for a body that curl would read from a file or encode
+ * itself.
+ */
 export function toRequest(command) {
   const [first, ...words] = (command.match(SHELL_WORD) ?? []).map(unquote);
   const request = { method: undefined, url: undefined, headers: [], body: undefined };
@@ -53,11 +59,14 @@ export function writeCurl({ url, method, headers = {}, body }, key) {
   return [`curl ${method === 'HEAD' ? '--head' : verb}`, ...options, toWord(hide(url))].join(' \\\n  ');
 }
 
-/** Writes a string literal for both languages. JSON's own form is one; apostrophes around JSON are easier to read. */
+/**
+ * Writes a string literal that is valid in both languages. JSON contains many quotation marks, and is easier to read
+ * between apostrophes.
+ */
 const quote = (text) => (/['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`);
 const long = (text, mark, escaped) => (text.includes('\n') ? mark + text.replace(escaped, '\\$&') + mark : quote(text));
 
-/** Writes the bytes of a body. Python's bytes literals are shorter, but contain only ASCII characters. */
+/** Writes the bytes of a body in Python. Bytes literals are shorter, but contain only ASCII characters. */
 function toBytes(text) {
   const literal = long(text, '"""', /["\\]/g);
   return /^[ -~\n]*$/.test(text) ? `b${literal}` : `${literal}.encode()`;
@@ -81,7 +90,7 @@ const toPython = ({ url, method, headers, body }) => `request = Request(
 const [ERRORS, REQUEST] = ['from urllib.error import HTTPError', 'from urllib.request import Request, urlopen'];
 const AGAIN = '408, 429, 500, 502, 503, 504';
 
-/** Programs by language and recipe; the first is a sample of an operation. */
+/** The functions that write programs, by language and recipe. `sample` writes the sample of an operation. */
 const WRITERS = {
   JavaScript: {
     sample: (request) => `const reply = await fetch(${quote(request.url)}, ${toOptions(request)});
@@ -179,10 +188,13 @@ except HTTPError as error:
 
 export const LANGUAGES = ['curl', ...Object.keys(WRITERS)];
 
-/** Returns the writer of a recipe in a language, if there is one. The writer for a retry also waits for the rate limit. */
+/**
+ * Returns the function that writes a recipe in a language, if there is one. The recipe `rates` uses that for `retries`,
+ * which also waits for the rate limit.
+ */
 export const findWriter = (language, recipe = 'sample') => WRITERS[language]?.[recipe.replace('rates', 'retries')];
 
-/** Translates a command to another language, or returns it unchanged if that is impossible. */
+/** Translates a curl command to another language. Returns the command unchanged if that is impossible. */
 export function translate(command, language, recipe) {
   const [write, request] = [findWriter(language, recipe), toRequest(command)];
   return write && request ? write(request) : command;

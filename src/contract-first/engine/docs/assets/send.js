@@ -1,6 +1,6 @@
 /**
- * Sends the requests of the reference. Readers edit a request in place, and the other languages follow. Fields and files must be sent with
- * the form.
+ * Sends the requests of the reference. If the reader edits a request, its other languages follow. Requests with form
+ * fields and files cannot be sent here; the form sends them.
  */
 
 import { completed, create, languageOf, makeReply, onDraw, PASSING, renew } from './figures.js';
