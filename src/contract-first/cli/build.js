@@ -40,7 +40,9 @@ const CHECKS = [
 /** Files that influence the checks: the settings, and npm's list of the installed packages. */
 const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
 
-/** Hashes the contents of all files that a build reads. Their times would be wrong after a checkout or a copy. */
+/**
+ * Hashes the contents of all files that a build reads. The times of files would be wrong after a checkout or a copy.
+ */
 function toDigest(program) {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((path) => [path, readFileSync(path)]);

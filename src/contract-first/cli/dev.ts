@@ -83,7 +83,7 @@ async function generate(): Promise<void> {
   isBroken = code !== 0;
   if (isBroken) reportErrors(1);
   // If `generate` has changed a file, the compiler notices and restarts the server. If a correction changes no file,
-  // this line does.
+  // this line restarts it.
   else if (errorCount === 0 && (wasBroken || !server)) restartSoon();
 }
 

@@ -88,8 +88,8 @@ const FOLDER = 'node_modules/.cache';
 const FILE = `${FOLDER}/complexity-of-expressions.json`;
 
 /**
- * The number of steps that the checker may make for one expression, and that it has left. A million steps take a few
- * seconds.
+ * The maximum number of steps for one expression (`one`), and the number for all remaining expressions (`left`). A
+ * million steps take a few seconds.
  */
 export interface Budget {
   readonly one: number;

@@ -5,8 +5,8 @@ import { normalize } from 'node:path';
 import { inspect } from 'node:util';
 
 /**
- * The error if the folder is not a project, or if the contract is not clear. The command prints only its message,
- * without a stack.
+ * The error if the folder is not a project, or if it is unclear which file is the contract. The command prints only its
+ * message, without a stack.
  */
 export class ProjectError extends Error {
   [inspect.custom]() {

@@ -76,7 +76,8 @@ export async function toLocated(problems: readonly ContractProblem[], file: stri
 }
 
 /**
- * Returns a line without the operation and the part of it that the line names, so that equal mistakes give equal texts.
+ * Returns a line without the names of the operation and of its parameter, body or response, so that equal mistakes give
+ * equal texts.
  */
 function withoutOperation(line: string): string {
   const [location] = line.split(' operation ', 1);

@@ -9,7 +9,7 @@ export const { validate: isDate } = fullFormats.date as Check;
 /** True if the text is a date-time of the calendar. A leap second must be 23:59:60 in UTC. */
 const { validate: isDateTime } = fullFormats['date-time'] as Check;
 
-/** The date, the time without its seconds, the seconds, their fraction, and the offset. */
+/** Captures the date, the time without its seconds, the seconds, their fraction, and the offset. */
 const DATE_TIME = /^(.{10})[Tt ](.{6})(\d\d)(\.\d+)?(?:[Zz]|([+-]\d\d):?(\d\d))$/;
 
 const LENGTH = '2026-01-01T00:00:00.000Z'.length;

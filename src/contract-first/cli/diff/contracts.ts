@@ -101,8 +101,8 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
     else {
       // RFC 9110, section 15: a client treats an unknown status as the x00 of its class.
       yield { location, what: 'was added', effect: FINE };
-      // The old version described this status by a range or `default`. What breaks compared with that also breaks
-      // clients.
+      // The old version described this status by a range or `default`. The new reply breaks clients if it differs from
+      // that description in a breaking way.
       const general = before[generalOf(status, before)];
       if (!general) continue;
       const isMissable = ({ required }: HeaderNode, name: string) =>
@@ -306,7 +306,7 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
 }
 
 /**
- * True if each client that meets the old security requirement also meets the new one, because the new one needs no
+ * True if each client that meets the old security requirement also meets the new one, that is, if the new one needs no
  * further scheme or scope.
  */
 function asksLess(now: string, before: string): boolean {

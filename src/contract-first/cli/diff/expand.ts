@@ -1,6 +1,6 @@
 /**
- * Replaces each `$ref` and `allOf` of a contract by the schemas that they refer to, so that moving a schema does not
- * count as a change.
+ * Replaces each `$ref` of a contract by its target, and merges each `allOf`, so that moving a schema does not count as
+ * a change.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
@@ -11,7 +11,7 @@ export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
 
-/** The key in an expanded schema with the name that the schema has in `components`. */
+/** The key of an expanded schema under which it has its name in `components`. */
 export const COMPONENT_NAME = 'name of the schema';
 
 /** Matches keys outside of schemas whose value is a map by name, in addition to those of `isNames`. */

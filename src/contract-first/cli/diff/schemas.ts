@@ -138,7 +138,7 @@ export function* compareSchemas(
 }
 
 /**
- * Adds the fields that only the other schema names, if this one describes unnamed fields: they have that description.
+ * Adds the fields that only the other schema names. Each gets the schema that this one has for unnamed fields.
  */
 function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   const { others } = schema;

@@ -38,7 +38,7 @@ const SEEN = [
 
 function isSeenOtherwise(...schemas: [before: Keywords, after: Keywords]): boolean {
   const has = (key: string) => schemas.some((schema) => key in schema);
-  // For `additionalProperties`, only patterns decide that.
+  // For `additionalProperties`, only `patternProperties` decides which other fields count as named.
   const seen = (UNEVALUATED.some(has) ? SEEN : ['patternProperties']).filter(has);
   if (seen.length === 0) return false;
   const [old, now] = schemas.map((schema) => [
@@ -59,9 +59,9 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**
- * Returns an entry for each reference inside such a keyword: `within` if its target is a schema around it, `outside`
- * for any other target. The target may have changed although the reference has not, so a proof for one version does not
- * hold for the other.
+ * Returns an entry for each reference inside a keyword of `REVERSING`: `within` if its target is a schema around it,
+ * `outside` for any other target. The target may have changed although the reference has not, so a proof for one
+ * version does not hold for the other.
  */
 export function reversedIn(schema: Schema, isReversed = false, around: string[] = []): ('within' | 'outside')[] {
   const { $ref, ...keywords } = keywordsOf(schema);
@@ -95,7 +95,7 @@ export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | un
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
   if (branches.every(isTagged)) return undefined;
   const chosen = branches.flatMap((branch) => {
-    // A recursive schema is still a reference.
+    // A recursive schema has a `$ref` instead of its name, because it is not expanded.
     const { [COMPONENT_NAME]: name = '', $ref = String(name) } = branch;
     const schema = $ref.replace(/.*\//, '');
     const named = [schema, `#/components/schemas/${schema}`];

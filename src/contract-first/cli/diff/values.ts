@@ -113,7 +113,7 @@ const parameter: CompareRule<ParameterNode> = function* (before, after, location
   const listed = toListed(old, now);
   if (listed) yield { location, what: 'became an array of what it was', effect: FINE };
   for (const change of KEYS(listed ?? old, now, location, direction, key)) {
-    // The change to an array includes the compatible changes, such as further items or none.
+    // Compatible changes are not reported again: the change to an array includes further items, or none.
     if (!listed || change.effect !== FINE) yield change;
   }
 };

@@ -15,7 +15,7 @@ const COMPONENTS = '#/components/schemas/';
 /** Matches keys of a JSON Pointer that would not make a name clearer. */
 const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|responses|content|schema|)$/;
 
-/** The key of a recursive array's schema with the name of its TypeScript type. */
+/** The key under which the schema of a recursive array has the name of its TypeScript type. */
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 

@@ -91,7 +91,7 @@ export function examples({ allowAdditionalProperties = true }) {
 
 /**
  * The rule `header-examples`: each required header of a reply must have an example for each example of the body, with
- * the same name. Specmatic and mock servers combine the two to a reply.
+ * the same name. Specmatic and mock servers combine both into one reply.
  */
 export function headerExamples() {
   return { Response: checkHeaders };

@@ -156,11 +156,11 @@ type Location = NormalizedProblem['location'][number];
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/** Rules of Redocly, each with the JSON Pointers where it reports problems that are none. */
+/** Rules of Redocly, each with the JSON Pointers of nodes where it reports what OpenAPI allows. */
 const UNLIKE: [rule: RegExp, position: RegExp][] = [
   // Clients answer webhooks and callbacks, so the rules for the server's operations do not apply to them.
   [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
-  // The required field may be described next to the alternatives. The server's own check knows that.
+  // The required field may be described next to the alternatives. The server's own check also looks there.
   [/^no-required-schema-properties-undefined$/, /\/((any|one|all)Of|not|if|then|else|dependentSchemas)\//],
 ];
 

@@ -6,7 +6,7 @@ import { arrayItems, closedRequestBodies, integerFormats, noRepetition } from '.
 import { descriptions } from './texts.js';
 
 /**
- * Restricts a rule to operations that the server answers. Clients answer webhooks and callbacks.
+ * Restricts a rule to operations that the server answers: clients answer webhooks and callbacks.
  */
 const ofOurs = (rule) => () =>
   Object.fromEntries(

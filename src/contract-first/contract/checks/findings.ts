@@ -31,8 +31,8 @@ export const toFindings = (all: Unfit[], { location, at, proven, unproven, isCer
   }));
 
 /**
- * Finds the collection whose columns are all among the given fields. If there are several, the one with the most
- * columns. `isWhole` is true if the given fields have no other names than the columns.
+ * Finds the collection whose columns are all among the given fields, and of several collections the one with the most
+ * columns. `isWhole` is true if each of the given fields is a column.
  */
 export function findCollection(
   all: RecordSchema[],

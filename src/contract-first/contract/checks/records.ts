@@ -119,8 +119,8 @@ const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
 };
 
 /**
- * Reports fields with values that their column cannot store. Skips fields that the store sets, and schemas that lack a
- * column.
+ * Reports fields with values that their column cannot store. Skips fields that the store sets, and collections whose
+ * schema lacks a column.
  */
 export function reportUnstorableFields(
   { description: { schema, columns }, stored }: RecordSchema,
@@ -157,7 +157,7 @@ export function reportUnstoredFields(
     .map(({ schema }) => objectFieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
   const contents = recordsIn(body);
-  // The handler itself may read a further media type, whose schema has none of the columns.
+  // A further media type whose schema has none of the columns is skipped, because the handler may read it itself.
   const isOther = (schema: Schema) =>
     schema !== contents[0]?.schema && Object.keys(objectFieldsOf(schema)).every((name) => !(name in columns));
   for (const { type, schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {

@@ -18,8 +18,8 @@ import type { AnyDomain } from '../../store/tables/description.ts';
 import { schemaOf } from './records.ts';
 
 /**
- * Returns the error codes that the server itself sends in operations. Omitted are 405, which is sent for a method
- * without an operation, and the codes that only handlers and plugins use.
+ * Returns the error codes that the server itself sends in operations. Omits 405, which is sent for a method without an
+ * operation, and the codes that only handlers and plugins use.
  */
 export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { status: number }][] =>
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
@@ -46,15 +46,15 @@ type Named = Pick<Reply, 'status'>;
 export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
 
 /**
- * True if the server can send the code in this operation: `gone` needs a sunset, and 404 a path with a parameter, which
- * a request may leave empty.
+ * True if the server can send the code in this operation: `gone` needs a sunset. A 404 needs a path with a parameter,
+ * because the server answers 404 if the parameter is empty.
  */
 const mayBe = (code: string, status: number, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (status !== 404 || path.includes('{'));
 
 /**
- * Returns the error codes that are sent with this reply: those of its status. For `4XX` and `default`, these are the
- * codes whose status has no more specific reply.
+ * Returns the error codes that are sent with this reply: all codes of its status. For `4XX` and `default`, these are
+ * the codes whose status has no more specific reply.
  */
 export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue): Catalogue =>
   Object.fromEntries(

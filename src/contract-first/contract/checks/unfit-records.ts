@@ -21,7 +21,7 @@ import { findUnfitReplies } from './unfit-replies.ts';
 /** The maximum number of comparisons for the proofs of one contract. So many take some seconds. */
 const MOST_STEPS = 100_000;
 
-/** Reports values that are known not to fit by `report`, and comparisons without a proof by `warn`. */
+/** Passes values that are known not to fit to `report`, and comparisons without a proof to `warn`. */
 export function reportUnfitRecords(
   operations: Operation[],
   collections: RecordSchema[],

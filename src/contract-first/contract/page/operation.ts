@@ -37,8 +37,8 @@ export interface ClientProgram {
 }
 
 /**
- * Renders a sample of a request or a reply. The page's script translates requests; `recipe` tells it which program of
- * the guide this is.
+ * Renders a sample of a request or a reply. The page's script translates requests into other languages; `recipe` tells
+ * the script which program of the guide this is.
  */
 export function renderFigure(
   text: Html | string,

@@ -102,7 +102,10 @@ function findPrograms(readme: string): ClientProgram[] {
   return [...blocks].map(([, operationId = '', text = '']) => ({ language, operationId, text }));
 }
 
-/** The server replaces `./` by another relative path, because a proxy may serve the page below any path. */
+/**
+ * Writes the HTML document. The server replaces `./` by another relative path, because a proxy may serve the page below
+ * any path.
+ */
 const toDocument = (title: string, body: Html): string =>
   html`<!DOCTYPE html>
 <html lang="en">
@@ -165,8 +168,8 @@ ${operations.map((operation) => renderSection(page, operation))}`;
 }
 
 /**
- * Renders the bar at the top, which the server also adds to the form. The options of the server list have its index as
- * value.
+ * Renders the bar at the top, which the server also adds to the form. In the list of servers, the value of an option is
+ * the index of the server.
  */
 function toBar(page: PageContext, contract: AnyContract): Html {
   const { title, version } = page.document.info;

@@ -68,8 +68,8 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
 }
 
 /**
- * Builds a function that merges the subschemas of an `allOf`. If the schema has no description, it joins those of the
- * subschemas.
+ * Builds a function that merges the subschemas of an `allOf`. If the schema has no description, it gets the
+ * descriptions of all subschemas.
  */
 function buildJoinParts() {
   const joined = new Map<string, Schema>();

@@ -58,8 +58,8 @@ export function isForm(schema: Schema): schema is Keywords & { properties: Recor
 }
 
 /**
- * Reports a form that the server cannot read. It reads fields of simple types, fields with JSON, and files, each also
- * several times.
+ * Reports a form that the server cannot read. The server reads fields of simple types, fields with JSON, and files.
+ * Each may occur several times.
  */
 export function reportForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {

@@ -196,8 +196,8 @@ function toRenamed({ message }: NormalizedProblem): string[] {
 }
 
 /**
- * Converts a problem of the bundler to the text of a problem of ours. Problems about examples, references inside a
- * file, and files that are not YAML give nothing, because other code reports them.
+ * Converts a problem of the bundler to one of our messages. Returns none for problems about examples, references inside
+ * a file, and files that are not YAML, because other code reports them.
  */
 function toMissing({ message, location }: NormalizedProblem, folder: string, parsed: Map<Source, unknown>): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];

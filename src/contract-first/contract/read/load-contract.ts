@@ -119,8 +119,8 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
 
 /**
  * Matches the server's own paths that operations cannot use, because readers and health checks expect them there. `/`
- * and `/openapi.json` are not among them: if an operation uses one, the server does not redirect to the documentation,
- * or serves the contract's files below `/docs`.
+ * and `/openapi.json` are not among them. If an operation uses `/`, the server does not redirect it to the
+ * documentation; if an operation uses `/openapi.json`, the contract's files are below `/docs`.
  */
 const SERVED = /^\/(docs(\/.*)?|livez|readyz)$/;
 

@@ -39,8 +39,8 @@ function toCurrentNode(node: unknown, key: string): unknown {
  * Converts a schema from OpenAPI 3.0. Nodes other than schemas are unchanged, because they have none of these keywords.
  */
 function toCurrentSchema({ nullable, ...schema }: Keywords): Keywords {
-  // OpenAPI 3.0 ignores keywords next to a reference to a component. A reference of a path item leads elsewhere, and
-  // its keywords apply.
+  // OpenAPI 3.0 ignores keywords next to a reference to a component. Keywords next to the reference of a path item
+  // apply.
   if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/components/')) return { $ref: schema.$ref };
   if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
   return withBound('exclusiveMinimum', 'minimum', withBound('exclusiveMaximum', 'maximum', schema));

@@ -158,7 +158,10 @@ function findShared(
  */
 const MOST_HOURS = 8_760_000;
 
-/** The default: a contract that declares Idempotency-Key promises that a request takes effect once. */
+/**
+ * The default of `x-idempotency-hours`: a contract that declares Idempotency-Key promises that a request takes effect
+ * once.
+ */
 const USUAL_HOURS = 24;
 
 /** Finds an invalid `x-idempotency-hours`, or one at a parameter other than Idempotency-Key. */

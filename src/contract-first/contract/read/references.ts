@@ -120,8 +120,8 @@ const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
 /**
- * Returns a schema that requires the target and the keywords next to its `$ref`. The target goes into `allOf`, because
- * some keywords change their meaning next to others.
+ * Returns a schema whose values fit both the target and the keywords next to its `$ref`. The target goes into `allOf`,
+ * because some keywords change their meaning next to others.
  */
 function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
@@ -172,7 +172,10 @@ function discriminated(source: Keywords, resolved: Discriminated, document: unkn
   return { ...others, allOf: [...(others.allOf ?? []), tagged, ...chosen] };
 }
 
-/** True if a schema, or an alternative in it, describes the field, and for a schema that is not resolved yet. */
+/**
+ * True if a schema, or an alternative in it, describes the field. Also true for a schema that is not resolved yet,
+ * because its fields are unknown.
+ */
 function mayHave(name: string, schema: Schema): boolean {
   const { properties = {}, allOf = [], anyOf = [], oneOf = [] } = keywordsOf(schema);
   return isRecursion(schema) || name in properties || [...allOf, ...anyOf, ...oneOf].some((one) => mayHave(name, one));

@@ -99,7 +99,10 @@ function findReference($ref: string, node: unknown, at = ''): string | undefined
  */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
-/** Matches faults in these parts that are reported nevertheless, because every contract needs them. */
+/**
+ * Matches the faults in `UNUSED` parts that are reported nevertheless, because the server reads these parts of every
+ * contract.
+ */
 const READ_PARTS = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
 
 function describe(errors: unknown): ContractProblem[] {

@@ -25,8 +25,8 @@ const requiredOf = ({ dependentRequired = {} }: Keywords) =>
   Object.entries(dependentRequired).map(([name, names]): [name: string, part: Schema] => [name, { required: names }]);
 
 /**
- * Returns, for fields that imply a schema for the whole object, the name of the field and that schema. An `if` that
- * only requires one field works like `dependentSchemas`.
+ * Returns pairs of a field and a schema: an object with the field must fit the schema. An `if` that only requires one
+ * field has the same effect as `dependentSchemas`.
  */
 function dependentsOf(schema: Keywords): [name: string, part: Schema][] {
   const { dependentSchemas = {}, if: condition, then = true } = schema;
@@ -39,7 +39,7 @@ function dependentsOf(schema: Keywords): [name: string, part: Schema][] {
   ];
 }
 
-/** True if, for each field that implies a schema in `outer`, every value of `given` with the field fits this schema. */
+/** True if every value of `given` fits the schemas that `outer` demands of objects with certain fields. */
 function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   return dependentsOf(outer).every(([name, part]) => {
     const own = dependentsOf(given).filter(([field]) => field === name);

@@ -1,6 +1,5 @@
 /**
- * Proves that every value of one schema fits another. The result is false both for a counterexample and for a missing
- * proof.
+ * Proves that every value of one schema fits another. A result of false only means that there is no proof.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';

@@ -10,7 +10,7 @@ import { isSubset, type Steps } from './subsets.ts';
 export interface Unfit {
   /** The path from the compared value to the field: `.zip`, or empty for the value itself. */
   path: string;
-  /** Undefined if no counterexample is known. */
+  /** The counterexample; undefined if none is known. */
   witness: Witness | undefined;
 }
 

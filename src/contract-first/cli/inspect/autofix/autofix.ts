@@ -38,7 +38,7 @@ const KEYWORDS: Record<string, IsRight> = {
     isText(format) && (format !== 'int64' || type === undefined || [type].flat().includes('integer')),
 };
 
-/** Matches keywords whose value is a number. Many authors quote it. */
+/** Matches keywords whose value is a number. Many authors write it in quotes. */
 const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
 const NUMERAL = /^-?[0-9]{1,15}$/;
 /**
@@ -52,8 +52,8 @@ const isQuoted = (key: string, value: string) =>
   (NUMBERS.test(key) && NUMERAL.test(value)) || (SWITCHES.test(key) && SWITCH.test(value));
 
 /**
- * For each keyword of an exclusive bound, its inclusive keyword. In OpenAPI 3.0 the former is `true`, next to the
- * bound; in 3.1 it is the bound.
+ * For each keyword of an exclusive bound, the keyword of the inclusive bound. In OpenAPI 3.0, `exclusiveMaximum: true`
+ * makes `maximum` exclusive; in 3.1, `exclusiveMaximum` is the bound itself.
  */
 const EXCLUSIVE: Record<string, string> = { exclusiveMaximum: 'maximum', exclusiveMinimum: 'minimum' };
 
@@ -79,7 +79,7 @@ const INSIDE =
   /^(items|not|if|then|else|contains|propertyNames|(additional|unevaluated)(Properties|Items)|(all|any|one)Of|prefixItems)$/;
 const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/;
 
-/** Kinds of nodes. In the last three, the keys of the node are names. */
+/** Kinds of nodes. In nodes of the last three kinds, the keys are names. */
 type Kind = 'schema' | 'operation' | 'response' | 'components' | 'other' | 'schemas' | 'responses' | 'names';
 
 function kindUnder(key: string, kind: Kind): Kind {

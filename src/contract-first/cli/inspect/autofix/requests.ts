@@ -98,7 +98,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
   function dropUnfit({ node, at }: NodeAt): void {
     const { schema, check } = compile(node) ?? {};
     if (!check || !isQuick(schema)) return;
-    // An integer is read as a `bigint`. It fits if it does so as a `bigint` or as a double.
+    // An integer is read as a `bigint`. The default fits if it does so either as a `bigint` or as a double.
     const [problem, ...others] = [toDoubles(node.default), node.default].map((value) => check(value)?.[0]);
     if (!problem || others.includes(undefined)) return;
     delete node.default;

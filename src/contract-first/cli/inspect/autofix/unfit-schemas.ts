@@ -13,8 +13,8 @@ import type { Node, ReportChange } from './written.ts';
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
 /**
- * With one of these keywords, a schema may require fields that another schema describes. So may a schema that is an
- * alternative.
+ * With one of these keywords, a schema may require fields that another schema describes. So may a subschema of `allOf`,
+ * `anyOf` or `oneOf`.
  */
 const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
