@@ -33,7 +33,7 @@ interface Attempt {
   /** The owner of the first key of the alternative that is being checked. */
   caller?: Caller;
   /**
-   * The id for whose rate limit the request was counted. If another alternative finds the same id, the request is not
+   * The id that the request was already counted for. If another alternative finds the same id, the request is not
    * counted again.
    */
   counted?: string;
@@ -58,8 +58,8 @@ export class Admission {
     this.#check({ request, state: stateOf(request), reply, done }, 0, 0);
 
   /**
-   * Checks the key number `step` of an alternative, then its other keys. If a key is missing or not valid, continues
-   * with the next alternative.
+   * Checks one key of an alternative, whose index is `step`, and then the next one. If a key is missing or not valid,
+   * continues with the next alternative.
    */
   #check(attempt: Attempt, index: number, step: number): void {
     const key = this.#options.alternatives[index]?.[step];

@@ -15,8 +15,8 @@ export interface Caller extends KeyOwner {
   /** The claims of a token; undefined for a key. */
   readonly claims: Claims | undefined;
   /**
-   * The id for rate limits and `Idempotency-Key`s. The prefixes of keys and tokens differ, so that they never share an
-   * id.
+   * The id for rate limits, and for the `Idempotency-Key`s of tokens. Keys and tokens have different prefixes, so that
+   * they never share an id.
    */
   readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */

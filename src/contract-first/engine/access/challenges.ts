@@ -8,8 +8,8 @@ import { HttpError } from '../errors/catalogue.ts';
 import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
 /**
- * Returns the values of `WWW-Authenticate`: for 401, without a key and with a wrong key; for 403, one for each
- * requirement with scopes.
+ * Returns possible values of `WWW-Authenticate`. For 401: one for requests without a key, and one for wrong keys. For
+ * 403: one for each requirement that needs scopes.
  */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
   const locations = [
@@ -27,7 +27,7 @@ export function challengesOf(security: Requirement[], realm: string): Record<401
   };
 }
 
-/** The errors of bearer tokens (RFC 6750, section 3.1). */
+/** The error that a challenge for bearer tokens contains (RFC 6750, section 3.1). */
 const INVALID = { error: 'invalid_token' };
 const REFUSED = 'it is not valid';
 const invalid = ({ isToken }: KeyLocation, tokenProblem = REFUSED) =>

@@ -67,8 +67,8 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     stateOf(request).caller = found;
     return found !== undefined;
   };
-  // With null, which the plugin's types lack, the plugin does not log an error for each 401: the log line of the
-  // request is enough.
+  // `null` turns off the plugin's log line for each 401, because the log line of the request is enough. The plugin's
+  // types do not allow null.
   const quiet = { verifyErrorLogLevel: null as never };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749', ...quiet });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;

@@ -1,5 +1,5 @@
 /**
- * Caches the valid keys of the store, and collects when they are used. The start reads all keys; later reads fetch only
+ * Caches the valid keys of the store, and records when they are used. The start reads all keys; later reads fetch only
  * changed keys.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,10 +8,7 @@ import type { KeyUse, Store, StoredKey } from '../../store/store.ts';
 import { HttpError } from '../errors/catalogue.ts';
 import type { Caller, KeyUsage } from './caller.ts';
 
-/**
- * The interval between reads of changed keys, in milliseconds. With it, a revoked key gets a 401 after at most a
- * second.
- */
+/** The interval between reads of changed keys, in milliseconds. So a revoked key gets a 401 after at most a second. */
 const INTERVAL = 500;
 
 /** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
@@ -30,7 +27,7 @@ export class StoredKeys {
   readonly #options: StoredKeysOptions;
   readonly #maxAge: number;
   readonly #stopping = new AbortController();
-  /** The callers by the hashes of their keys, and the hashes by the ids of the keys. */
+  /** The callers by the hash of their key. `#hashes` contains the hash of each key by the id of the key. */
   readonly #callers = new Map<string, Caller>();
   readonly #hashes = new Map<string, string>();
   #version: string | undefined;

@@ -13,10 +13,10 @@ import type { FirstRequest } from './first-request.ts';
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
 /**
- * The separators of arrays in the query, such as `?ids=1,2`: as the server's links contain them, and as they may
- * arrive. The text is split before its items are decoded, so an item may contain a percent-encoded comma (RFC 6570,
- * section 3.2.8). An item cannot contain a space or a pipe that is the separator, because both are percent-encoded in
- * either role.
+ * The separators of arrays in the query, such as `?ids=1,2`: `sent` is for the server's links, `arrived` matches what
+ * clients send. The text is split before its items are decoded, so that an item may contain a percent-encoded comma
+ * (RFC 6570, section 3.2.8). An item cannot contain a space or a pipe if that is the separator, because both are
+ * percent-encoded even as separators.
  */
 export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
   joined: { sent: ',', arrived: /,/ },
@@ -156,7 +156,10 @@ export interface AnyContract {
 
 /** A contract as the build reads it from its file, before it has checked that the server can serve it. */
 export interface ReadContract extends AnyContract {
-  /** True in the lint, which also reports constructs that otherwise count as annotations. */
+  /**
+   * True if the contract is linted. Unknown keywords and formats are then reported; otherwise they count as
+   * annotations.
+   */
   isStrict?: boolean;
 }
 

@@ -6,7 +6,9 @@ import type { AnyContract } from '../contract/contract.ts';
 import { isRelative, toFilledUrl } from '../contract/document.ts';
 import { html } from './html.ts';
 
-/** Lists the servers of the contract with the defaults of their variables. This server is the first. */
+/**
+ * Lists the servers of the contract with the defaults of their variables. The server that sends the page is the first.
+ */
 export function toServers({ document, publicPath, prefix }: AnyContract) {
   const { servers = [] } = document;
   const listed = servers.map((server) => ({ url: toFilledUrl(server), description: server.description }));

@@ -101,8 +101,8 @@ export function addErrorReplies(app: FastifyInstance, sendError: SendError): voi
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
   // If the reply to an error fails, Fastify calls the next error handler, which would be that of the surrounding app.
-  // Fastify reads this property only when the context is complete. Calling `after` for each route would add lines to
-  // `printPlugins()`.
+  // `errorHandler` is a getter, because Fastify reads it only when the context is complete. Calling `after` for each
+  // route would add lines to `printPlugins()`.
   app.addHook('onRoute', function (route) {
     let own = route.errorHandler;
     Object.defineProperty(route, 'errorHandler', {

@@ -1,6 +1,6 @@
 /**
- * Builds Fastify's options for a server with limits on connections, and with replies to malformed HTTP. An app that
- * somebody else has made does not have these.
+ * Builds Fastify's options for a server with limits on connections, and with replies to malformed HTTP. An app that is
+ * made without these options has neither.
  */
 import { executionAsyncResource } from 'node:async_hooks';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';

@@ -13,9 +13,9 @@ type Chunk = string | Uint8Array;
 export type RawBody = Chunk | AsyncIterable<Chunk>;
 
 /**
- * Converts the body to one that Fastify can send. An iterable becomes a stream, and the promise resolves with its first
- * chunk. An error before the first chunk is answered like any other error; a later error cuts the connection (RFC 9112,
- * section 8).
+ * Converts the body to one that Fastify can send. An iterable becomes a stream, and the promise resolves when its first
+ * chunk is read. An error before the first chunk is answered like any other error; a later error cuts the connection
+ * (RFC 9112, section 8).
  */
 export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Chunk | Readable> {
   return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);

@@ -91,8 +91,8 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
 }
 
 /**
- * Styles of parameters that are objects or JSON. Their fields may have defaults, and their numbers are not converted
- * from text.
+ * Styles of parameters that are objects or JSON. The defaults of their fields, and the numbers in JSON, may have the
+ * wrong JavaScript type.
  */
 const WITHIN = ['json', 'deep', 'fields'];
 

@@ -65,7 +65,9 @@ type Uncoded<Result, Codes> =
     ? `refused.${Why} is missing: the change may be refused with it`
     : never;
 
-/** The type that the compiler's message names, so that it shows the mistake. */
+/**
+ * The expected type of a wrong call of `answer`. The compiler's message contains this type, and with it the mistake.
+ */
 interface UnfitAnswer<Fault> {
   readonly refused: Fault;
 }

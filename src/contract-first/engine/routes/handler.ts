@@ -352,7 +352,7 @@ type ItemOf<Allowed> = Allowed extends readonly (infer Item)[] ? Item : never;
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
 
-/** The type that the compiler's message names, so that it shows the fault. */
+/** The expected type of a wrong answer. The compiler's message contains this type, and with it the fault. */
 interface UnfitAnswer<Fault> {
   readonly refused: Fault;
 }

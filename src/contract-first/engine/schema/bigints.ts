@@ -43,8 +43,8 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     for (const name of ofRest ? Object.keys(values) : []) {
       if (!fields.has(name)) values[name] = (ofRest as ToBigints)(values[name]);
     }
-    // If a value is described by several recursive schemas, this stops them from converting it twice at each level of
-    // nesting.
+    // Each recursive schema converts an object only once. Otherwise an object that several recursive schemas describe
+    // would be converted twice at each level of nesting.
     for (const { ofRecursion, done } of ofRecursions.filter((one) => !one.done.has(values))) {
       done.add(values);
       ofRecursion(values);

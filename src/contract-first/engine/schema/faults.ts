@@ -8,13 +8,13 @@ export interface Fault {
 }
 
 /**
- * The names of two fields that exclude each other in the object at this pointer (OpenAPI 3.1, sections 4.8.12, 4.8.14,
+ * Names two fields. The object at this pointer may contain only one of them (OpenAPI 3.1, sections 4.8.12, 4.8.14,
  * 4.8.19, 4.8.21).
  */
 const exclusiveIn = (pointer: string): string =>
   /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
 
-/** The names of two fields, exactly one of which a link, a parameter or a header must contain. */
+/** Names two fields. The link, the parameter or the header at this pointer must contain exactly one of them. */
 const choiceIn = (pointer: string): string =>
   /\/links\/[^/]+$/.test(pointer) ? 'operationRef or operationId' : 'schema or content';
 

@@ -22,8 +22,8 @@ const DEEP = [
 ];
 
 /**
- * A schema with more subschemas than this gets its own function. A higher limit compiles more code repeatedly, a lower
- * one makes more calls.
+ * A schema with more subschemas than this gets its own function. With a higher limit, the same code is compiled more
+ * often; with a lower limit, there are more calls.
  */
 const LARGEST = 20;
 /**
@@ -83,7 +83,7 @@ export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compil
       return REPEATED.includes(keyword) && typeof made === 'object' ? { untilMaxErrors: made } : made;
     });
     const { propertyNames, properties = {} } = schema;
-    // ajv ignores a field of this name.
+    // ajv would ignore a field called `__proto__`.
     if (Object.hasOwn(properties, '__proto__'))
       throw new Error('nothing can be called __proto__: give it another name');
     if (propertyNames) {

@@ -162,7 +162,7 @@ export function watchNear(elements, onChange) {
   for (const one of elements) watcher.observe(one);
 }
 
-/** Scrolls again to the element that the reader asked for a moment ago. */
+/** The function that scrolls again to the element that the reader asked for a moment ago. */
 let goal;
 const stay = () => {
   goal = undefined;

@@ -35,8 +35,8 @@ export class RawReplies {
    */
   onClientError(error: ConnectionError, socket: Socket): void {
     const connection = httpConnectionOf(socket);
-    // Node repeats the event at each check of timeouts. Bytes that arrive while the connection closes must not cut off
-    // a reply that the client has not read.
+    // Ignores repeated events, which Node emits at each check of timeouts, and bytes that arrive while the connection
+    // closes: neither may cut off a reply that the client has not read.
     if (connection.isMalformed || socket.writableEnded) return;
     connection.isMalformed = true;
     if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -20,10 +20,10 @@ export class HttpRequest extends IncomingMessage {
   declare reply?: FastifyReply;
 
   /**
-   * True if the request is an upgrade. Node first sets this to whether the client asks for an upgrade, then to whether
-   * a plugin listens for upgrades, and then reads it. A request for HTTP/2 (`h2c`) is not an upgrade, because Java's
-   * HTTP client sends one with each request, and no plugin supports it. From Node 24.9 on, the option
-   * `shouldUpgradeCallback` could decide this.
+   * True if Node should treat the request as an upgrade. Node first sets this property to whether the client asks for
+   * an upgrade, and then to whether a plugin listens for upgrades. After that, Node reads it. A request for HTTP/2
+   * (`h2c`) never counts as an upgrade, because Java's HTTP client asks for HTTP/2 in each request, and no plugin
+   * supports it. From Node 24.9 on, the option `shouldUpgradeCallback` could decide this.
    */
   get upgrade(): boolean {
     return this[UPGRADE] && (this.method === 'CONNECT' || this.headers.upgrade?.toLowerCase() !== 'h2c');

@@ -94,8 +94,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   /**
    * True if the connection closes after this reply. This is decided when the head is written, so that a request from
    * before a stop that is answered during the stop also closes its connection. The connection also closes if the unread
-   * part of a body may be too long to read; the length of a chunked body is unknown. The header tells proxies, which
-   * would otherwise send their next request on the connection.
+   * part of a body may be too long to read; the length of a chunked body is unknown. Proxies learn this from the header
+   * `Connection: close`; otherwise they would send their next request on the connection.
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;

@@ -14,8 +14,8 @@ const URL_TOKENS = /[^/?&;#]+/g;
 
 /**
  * Builds the function that hides keys in URLs. It replaces the text between two delimiters by `***` if the text
- * contains one of `keys`, such as the common prefix of all stored keys, or one of `names`: the parameters that contain
- * keys. A name is also found in a longer, misspelt one.
+ * contains one of `keys`, such as the common prefix of all stored keys, or one of `names`, the parameters that contain
+ * keys. It is enough that the name of a parameter contains one of `names`, because clients may misspell it.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
   const secrets = keys.map((text) => text.toLowerCase());
