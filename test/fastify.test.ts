@@ -90,7 +90,7 @@ const startBuilt: Start = async (t, { add, options = {} } = {}) => {
 const WAYS: Record<string, Start> = {
   'in a plain app': startPlain,
   'in an app with serverOptions()': startWithOptions,
-  'built whole': startBuilt,
+  'in an app of build()': startBuilt,
 };
 
 const withHandlers = (handlers: Record<string, AnyHandler>): Service => ({

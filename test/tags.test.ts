@@ -102,18 +102,16 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
     ['c', 'b'],
   ].map(([from, to]) => `ALTER TABLE notes RENAME COLUMN ${from} TO ${to}`);
   const VERSIONS: Record<string, Version[]> = {
-    'written rows': [toVersion(["UPDATE notes SET body = 'Other' WHERE slug = 'a'"])],
+    'an UPDATE of its row': [toVersion(["UPDATE notes SET body = 'Other' WHERE slug = 'a'"])],
     'a new field': [toVersion(ADDED.slice(0, 1), { a: 'A' })],
-    'a new field that may be absent': [
-      toVersion(["ALTER TABLE notes ADD COLUMN b text DEFAULT 'B'"], { b: undefined }),
-    ],
-    'a field less': [toVersion(ADDED, { a: 'A' }), toVersion([...ADDED, 'ALTER TABLE notes DROP COLUMN a'])],
+    'a new optional field': [toVersion(["ALTER TABLE notes ADD COLUMN b text DEFAULT 'B'"], { b: undefined })],
+    'a removed field': [toVersion(ADDED, { a: 'A' }), toVersion([...ADDED, 'ALTER TABLE notes DROP COLUMN a'])],
     'renamed columns': [
       toVersion(ADDED, { a: 'A', b: undefined }),
       toVersion([...ADDED, ...RENAMED], { a: undefined, b: 'A' }),
     ],
-    'a new table': [toVersion([REBUILT])],
-    'rows that are deleted and inserted': [
+    'a rebuilt table': [toVersion([REBUILT])],
+    'its row deleted and inserted again': [
       toVersion([
         "DELETE FROM notes WHERE slug = 'a'; INSERT INTO notes (slug, body, revision) VALUES ('a', 'Other', 1)",
       ]),

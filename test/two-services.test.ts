@@ -34,7 +34,7 @@ const WAYS: Record<string, Start> = {
   'in a plain app': (subject, more = {}) => register(fastify(), subject, more),
   'in an app with serverOptions()': (subject, more = {}) =>
     register(fastify(serverOptions({ logger: QUIET })), subject, more),
-  'built whole': (subject, { rates, handlers } = {}) =>
+  'in an app of build()': (subject, { rates, handlers } = {}) =>
     build(
       withHandlers(subject, handlers),
       { database: { kind: 'memory' }, apiKeys: [KEY], ...rates },

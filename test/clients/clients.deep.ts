@@ -141,10 +141,10 @@ function tryTable(t: Test, bench: Bench): void {
 }
 
 const MEANINGS: Record<Outcome, string> = {
-  again: 'it tries again, and reports a fault that stays',
-  done: 'it asks once, and loses nothing',
-  error: 'it reports the fault, and does not try again',
-  either: 'it loses nothing',
+  again: 'the client retries, and reports a fault that persists',
+  done: 'the client sends one request, and loses nothing',
+  error: 'the client reports the fault, and does not retry',
+  either: 'the client loses nothing',
 };
 
 function tryTimes(t: Test, bench: Bench): void {
@@ -157,7 +157,12 @@ function tryTimes(t: Test, bench: Bench): void {
     });
   }
 
-  const drips = ['a first line that drips', 'headers that drip', 'a body that drips', 'silence before the answer'];
+  const drips = [
+    'a status line that arrives byte by byte',
+    'headers that arrive byte by byte',
+    'a body that arrives byte by byte',
+    'silence before the reply',
+  ];
   for (const name of drips) {
     const limits = { attempts: 50, timeout: 1000, total: 4000 };
     const ran = run(bench, 'add', [(FAULTS[name] as Row).fault, 'always'], { limits });

@@ -116,25 +116,25 @@ const done = (fault: Fault, only?: Row['only']): Row => ({ fault, outcome: 'done
 const rows = <Key>(keys: readonly Key[], toRow: (key: Key) => [string, Row]) => Object.fromEntries(keys.map(toRow));
 
 const CONNECTIONS: Record<string, Row> = {
-  'a connection that is cut before the answer': again(NONE, (socket) => socket.destroy()),
-  'one that is reset before the answer': again(NONE, (socket) => socket.resetAndDestroy()),
-  'one that is cut within the first line': again(NONE, (socket) => socket.end('HTTP/1.')),
-  'one that is cut within the headers': again({}, (socket, reply) => socket.end(withinHeaders(reply))),
-  'one that is cut within the body': again(CUT, (socket, reply) => socket.end(withinBody(reply))),
-  'one that is reset within the body': again(CUT, (socket, reply) =>
+  'a connection that is closed before the reply': again(NONE, (socket) => socket.destroy()),
+  'a connection that is reset before the reply': again(NONE, (socket) => socket.resetAndDestroy()),
+  'a connection that is closed within the status line': again(NONE, (socket) => socket.end('HTTP/1.')),
+  'a connection that is closed within the headers': again({}, (socket, reply) => socket.end(withinHeaders(reply))),
+  'a connection that is closed within the body': again(CUT, (socket, reply) => socket.end(withinBody(reply))),
+  'a connection that is reset within the body': again(CUT, (socket, reply) =>
     socket.write(withinBody(reply), () => setTimeout(() => socket.resetAndDestroy(), 100)),
   ),
-  'one that is cut behind the answer': done((socket, reply) => socket.end(toBytes(reply))),
-  'one that is reset behind the answer': either({}, (socket, reply) =>
+  'a connection that is closed after the reply': done((socket, reply) => socket.end(toBytes(reply))),
+  'a connection that is reset after the reply': either({}, (socket, reply) =>
     socket.write(toBytes(reply), () => setTimeout(() => socket.resetAndDestroy(), 300)),
   ),
-  'silence before the answer': again(NONE, () => {}),
+  'silence before the reply': again(NONE, () => {}),
   'silence within the headers': again(NONE, (socket, reply) => socket.write(withinHeaders(reply))),
-  'silence behind the headers': again(CUT, (socket, reply) => socket.write(behindHeaders(reply))),
+  'silence after the headers': again(CUT, (socket, reply) => socket.write(behindHeaders(reply))),
   'silence within the body': again(CUT, (socket, reply) => socket.write(withinBody(reply))),
-  'a first line that drips': again(NONE, drip(upTo(() => 0))),
-  'headers that drip': again(NONE, drip(withinHeaders)),
-  'a body that drips': again(CUT, drip(behindHeaders)),
+  'a status line that arrives byte by byte': again(NONE, drip(upTo(() => 0))),
+  'headers that arrive byte by byte': again(NONE, drip(withinHeaders)),
+  'a body that arrives byte by byte': again(CUT, drip(behindHeaders)),
   'headers without end': again(
     NONE,
     repeat(() => 'HTTP/1.1 200 OK\r\n', `x-more: ${'x'.repeat(1000)}\r\n`),
@@ -150,29 +150,32 @@ const CONNECTIONS: Record<string, Row> = {
 
 const FRAMING: Record<string, Row> = {
   garbage: again(NONE, (socket) => socket.end('\x16\x03\x01\0garbage\r\n\r\n')),
-  'a length that is too large': again(CUT, length('99999')),
-  'a length that is too small': again(CUT, length('20')),
-  'a length that is no number': either({}, length('1x')),
-  'a length below zero': either({}, length('-1')),
-  'chunks that are cut': again(CUT, chunked('[{"id":1', '')),
-  'chunks of no size': again(CUT, chunked('[', 'zz\r\n')),
-  'gzip that is none': either(CUT, header('content-encoding', 'gzip')),
-  'gzip that is cut': again(
+  'a Content-Length that is too large': again(CUT, length('99999')),
+  'a Content-Length that is too small': again(CUT, length('20')),
+  'a Content-Length that is not a number': either({}, length('1x')),
+  'a negative Content-Length': either({}, length('-1')),
+  'a chunked body that is cut off': again(CUT, chunked('[{"id":1', '')),
+  'a chunk without a valid size': again(CUT, chunked('[', 'zz\r\n')),
+  'a body that is declared as gzip and is not': either(CUT, header('content-encoding', 'gzip')),
+  'a gzip body that is cut off': again(
     CUT,
     change(({ text }) => ({
       text: gzipSync(text).toString('latin1').slice(0, 20),
       headers: { 'content-encoding': 'gzip' },
     })),
   ),
-  'no length, and a cut': again(CUT, (socket, { status, text }) =>
+  'a body without Content-Length that is cut off': again(CUT, (socket, { status, text }) =>
     socket.end(`HTTP/1.1 ${status} X\r\n\r\n${text.slice(0, -5)}`),
   ),
-  'no length': done((socket, { status, headers: { link }, text }) =>
+  'a body without Content-Length': done((socket, { status, headers: { link }, text }) =>
     socket.end(`HTTP/1.0 ${status} X\r\n${link ? `link: ${link}\r\n` : ''}\r\n${text}`),
   ),
-  '100 before the answer': either({}, behind('HTTP/1.1 100 Continue\r\n\r\n')),
-  '103 before the answer': either({}, behind('HTTP/1.1 103 Early Hints\r\nlink: </x.css>; rel=preload\r\n\r\n')),
-  '101, another protocol': again({}, (socket) =>
+  'a 100 Continue before the reply': either({}, behind('HTTP/1.1 100 Continue\r\n\r\n')),
+  'a 103 Early Hints before the reply': either(
+    {},
+    behind('HTTP/1.1 103 Early Hints\r\nlink: </x.css>; rel=preload\r\n\r\n'),
+  ),
+  'a 101 Switching Protocols': again({}, (socket) =>
     socket.write('HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
   ),
 };
@@ -183,33 +186,38 @@ const BODIES: Record<string, Row> = {
   HTML: again({ ...BAD, message: PAGE }, body(HTML, 'text/html')),
   'an empty body': again(BAD, body('')),
   'JSON that ends too early': again(BAD, replaced(/.{1,5}$/s, '')),
-  'JSON twice': again(BAD, replaced(/.*/s, '$&$&')),
-  'JSON within another': again(BAD, replaced(/.*/s, '{"data":$&}')),
-  'JSON that is deep': again(BAD, body('['.repeat(100_000))),
+  'the JSON of the reply twice': again(BAD, replaced(/.*/s, '$&$&')),
+  'the reply inside another JSON object': again(BAD, replaced(/.*/s, '{"data":$&}')),
+  'deeply nested JSON': again(BAD, body('['.repeat(100_000))),
   ...rows(JSON_OF_OTHERS, (text) => [
     `the JSON ${text}`,
     again({ ...BAD, message: /status|null|\{\}|ok|true|0|\[/ }, body(text)),
   ]),
   'the JSON [] for an animal': again(BAD, body('[]'), 'add'),
-  'an animal for a page': again(BAD, body(PET), 'list'),
-  'a page with null': again(BAD, replaced(/\]$/, ',null]'), 'list'),
+  'one animal in place of a list': again(BAD, body(PET), 'list'),
+  'a list that contains null': again(BAD, replaced(/\]$/, ',null]'), 'list'),
   ...rows(['"9"', 'null', '9.0', '9e0', '9.5', 'true', '9223372036854775808', '-9223372036854775809'], (id) => [
     `an id of ${id}`,
     again(BAD, replaced(/"id":\d+/, `"id":${id}`)),
   ]),
-  ...rows(['id', 'name', 'categoryId'], (name) => [`no ${name}`, again(BAD, replaced(`"${name}":`, '"other":'))]),
-  'the ID in capital letters': again(BAD, replaced('"id":', '"ID":')),
-  'an ID in capital letters beside it': done(replaced(/("id":\d+)/, '$1,"ID":1,"Name":"","owner":null')),
-  'two ids': either(BAD, replaced('"id":', '"id":0,"id":')),
+  ...rows(['id', 'name', 'categoryId'], (name) => [
+    `an animal without ${name}`,
+    again(BAD, replaced(`"${name}":`, '"other":')),
+  ]),
+  'an animal with ID in place of id': again(BAD, replaced('"id":', '"ID":')),
+  'an animal with both id and ID': done(replaced(/("id":\d+)/, '$1,"ID":1,"Name":"","owner":null')),
+  'an animal with two ids': either(BAD, replaced('"id":', '"id":0,"id":')),
   'a name of null': again({}, replaced(/"name":"[^"]*"/, '"name":null')),
   'a name that is a number': again({}, replaced(/"name":"[^"]*"/, '"name":1')),
   'a status of null': again({}, replaced(/"status":"[^"]*"/, '"status":null')),
-  'another encoding than UTF-8': again(CUT, (socket, reply) => {
+  'a body that is not UTF-8': again(CUT, (socket, reply) => {
     const bytes = Buffer.from(toBytes(reply).toString('latin1').replace('"name":"R', '"name":"\xe9'), 'latin1');
     socket.write(bytes);
   }),
-  'the name of another encoding': done(header('content-type', 'application/json; charset=utf-16')),
-  'headers and fields that no one knows': done((socket, { status, headers: { link = '' }, text }) => {
+  'a body in UTF-8 whose Content-Type names another encoding': done(
+    header('content-type', 'application/json; charset=utf-16'),
+  ),
+  'unknown headers and fields': done((socket, { status, headers: { link = '' }, text }) => {
     const more = text.replace('{', '{"owner":{"id":1.5,"tags":[null]},');
     socket.write(toBytes({ status, headers: { 'x-more': '1\r\nx-more: 2', link }, text: more }));
   }),
@@ -223,31 +231,31 @@ const STATUSES: Record<string, Row> = {
     again({ status: code, code: `code_${code}`, requestId: 'r-1' }, refuse(code)),
   ]),
   ...rows([500, 502, 503, 504], (code) => [
-    `${code} with HTML`,
+    `a ${code} with HTML`,
     again({ ...BAD, status: code, message: PAGE }, status(code, HTML)),
   ]),
-  '502 with JSON of a gateway': again({ ...BAD, status: 502, message: /Upstream/ }, status(502, OTHER_JSON)),
-  '503 with the body of another status': again(
+  'a 502 with the JSON of a gateway': again({ ...BAD, status: 502, message: /Upstream/ }, status(502, OTHER_JSON)),
+  'a 503 with the body of another status': again(
     { ...BAD, status: 503, message: /gone/ },
     status(503, '{"code":"gone","message":"Gone.","status":410}'),
   ),
-  '504 without a body': again({ ...BAD, status: 504 }, status(504, '')),
+  'a 504 without a body': again({ ...BAD, status: 504 }, status(504, '')),
   ...rows([200, 201, 202], (code) => [
-    `${code} with JSON of a gateway`,
+    `a ${code} with the JSON of a gateway`,
     again({ ...BAD, status: code, message: /status.*ok/ }, status(code, '{"status":"ok"}')),
   ]),
-  '201 without a body': again({ ...BAD, status: 201 }, status(201, '')),
-  '200 for 201': again(BAD, as(200), 'add'),
-  '201 for 200': again(BAD, as(201), 'list'),
+  'a 201 without a body': again({ ...BAD, status: 201 }, status(201, '')),
+  'a 200 in place of 201': again(BAD, as(200), 'add'),
+  'a 201 in place of 200': again(BAD, as(201), 'list'),
   '204': again({ ...BAD, status: 204 }, (socket) => socket.write('HTTP/1.1 204 X\r\nx-request-id: r-1\r\n\r\n')),
   ...rows([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 431, 501, 505, 507], (code) => [
-    `${code}, which is final`,
+    `a ${code}`,
     final({ status: code, code: `code_${code}`, requestId: 'r-1', message: /No\./ }, refuse(code)),
   ]),
-  ...rows([401, 403, 411], (code) => [`${code} without a body`, final({ ...BAD, status: code }, status(code, ''))]),
+  ...rows([401, 403, 411], (code) => [`a ${code} without a body`, final({ ...BAD, status: code }, status(code, ''))]),
   // The fetch of browsers and of Node.js takes the first for no answer, and asks again after the second.
-  ...rows([407, 421], (code) => [`${code} without a body`, either({}, status(code, ''))]),
-  'a refusal with control characters': final(
+  ...rows([407, 421], (code) => [`a ${code} without a body`, either({}, status(code, ''))]),
+  'an error with control characters': final(
     { status: 400 },
     status(400, JSON.stringify({ code: 'a\nb', message: '\x1b[1m\r\n', status: 400 })),
   ),
@@ -255,8 +263,8 @@ const STATUSES: Record<string, Row> = {
     { ...BAD, status: 502, message: /Authorization/ },
     status(502, `<pre>Authorization: Bearer ${KEY}\nHost: x</pre>`),
   ),
-  '404 with HTML': final({ ...BAD, status: 404, message: PAGE }, status(404, HTML)),
-  '404 that is cut': final({ ...CUT, status: 404 }, length('99999', 404)),
+  'a 404 with HTML': final({ ...BAD, status: 404, message: PAGE }, status(404, HTML)),
+  'a 404 that is cut off': final({ ...CUT, status: 404 }, length('99999', 404)),
   ...rows([300, 301, 302, 303, 304, 307, 308], (code) => [
     `a redirect, ${code}`,
     final(
@@ -275,10 +283,10 @@ const RETRY_AFTER: Record<string, Row> = {
     ],
   ),
   ...rows(['55', '3600', '9'.repeat(30), '9'.repeat(400), 'Sat, 06 Nov 2060 08:49:37 GMT'], (value) => [
-    `a Retry-After of "${value}", later than all may take`,
+    `a Retry-After of "${value}", beyond the client's total time`,
     final({ status: 429, code: 'code_429' }, refuse(429, { 'retry-after': value })),
   ]),
-  'HTML with a Retry-After, later than all may take': final(
+  "HTML with a Retry-After beyond the client's total time": final(
     { ...BAD, status: 503, message: PAGE },
     status(503, HTML, { 'retry-after': '55' }),
   ),
@@ -296,9 +304,9 @@ const link = (value: ToLink): Fault =>
 const LINKS: Record<string, ToLink> = {
   'a next page on another host': (url, to) => `<${to}${url}>; rel="next"`,
   'a next page with other parameters': (url) => `<${url}>; title="more"; rel=next`,
-  'links before and behind the next page': (url) =>
+  'other links around the link to the next page': (url) =>
     `</x.css?v=1>; rel=preload, <${url}>; rel="next", </v1/pets?limit=1>; rel="first"`,
-  'links in lines of their own': (url) =>
+  'links in separate header lines': (url) =>
     `</x.css>; rel=preload\r\nlink: <${url}>; rel="next"\r\nlink: <?x=1>; rel="last"`,
 };
 
@@ -306,10 +314,10 @@ const FIRST = '</v1/pets?limit=100&status=pending>; rel="next"';
 
 /** And these to none, after so many requests. */
 const LOOPS: Record<string, [requests: number, fault: Fault]> = {
-  'a next page that is the same one': [1, header('link', FIRST)],
-  'next pages in a circle': [2, change(({ headers: { link = FIRST } }) => ({ headers: { link } }))],
+  'a next page that is the page itself': [1, header('link', FIRST)],
+  'next pages that form a cycle': [2, change(({ headers: { link = FIRST } }) => ({ headers: { link } }))],
   'a next page without a cursor': [1, link(() => '</v1/pets>; rel="next"')],
-  'a next page that is no URL': [1, link(() => '<?after=a b|c>; rel="next"')],
+  'a next page that is not a URL': [1, link(() => '<?after=a b|c>; rel="next"')],
 };
 
 export const FAULTS: Record<string, Row> = {

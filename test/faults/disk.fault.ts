@@ -156,8 +156,8 @@ async function countAfterKills(
 }
 
 for (const [fault, title] of [
-  ['stall', 'a disk that stalls, and then a kill'],
-  ['fail', 'an fsync that fails with EIO, and then a kill'],
+  ['stall', 'after a stalled disk and a kill, all created pets are stored, and retries with their keys add none twice'],
+  ['fail', 'after a failed fsync and a kill, all created pets are stored, and retries with their keys add none twice'],
 ] as const) {
   t.test(title, async (t) => {
     const { created, outcome_unknown, unavailable = [0, 0], ...others } = await countAfterKills(t, fault);

@@ -82,7 +82,7 @@ const SEED = Number(process.env.SEED ?? 1);
 const CLIENTS = 40;
 
 const CONFIGURATIONS: Record<string, Record<string, string>> = {
-  'as it starts': {},
+  'with default settings': {},
   'behind a proxy, traced': {
     TRUST_PROXY: '127.0.0.1',
     UNAUTHORIZED_RATE: '100000/s',
@@ -160,7 +160,7 @@ const BODY_TO_COME = 'Content-Type: application/json\r\nContent-Length: 9\r\n';
 
 for (const [name, bytes] of [
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['no HTTP', 'nonsense\r\n\r\n'],
+  ['bytes that are not HTTP', 'nonsense\r\n\r\n'],
   ['slow headers (408)', 'GET / HTTP/1.1\r\nHost: a\r\n'],
   ['slow body (408)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n${BODY_TO_COME}\r\n`],
   ['slow body without a key (401)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${BODY_TO_COME}\r\n`],

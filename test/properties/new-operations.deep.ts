@@ -11,19 +11,23 @@ t.test(
   'the property tests detect a handler that breaks its contract, and print a line that repeats the failure',
   async (t) => {
     const cases: [string, Handle, RegExp][] = [
-      ['a field that is missing', () => ({ status: 200, body: JsonText.of('{}') }), /the reply is 500, not 2xx/],
       [
-        'a header that is not declared',
+        'the property tests detect a reply without a required field',
+        () => ({ status: 200, body: JsonText.of('{}') }),
+        /the reply is 500, not 2xx/,
+      ],
+      [
+        'the property tests detect an undeclared header',
         ({ params }) => ({ status: 200, body: { code: params.code }, headers: { 'X-Shelf': '1' } }),
         /header x-shelf is not documented/,
       ],
       [
-        'a status that is not declared',
+        'the property tests detect an undeclared status',
         () => ({ status: 202, body: JsonText.of('{"code":"A"}') }),
         /the reply is 500, not 2xx/,
       ],
       [
-        'a failure of its own',
+        'the property tests detect an error body with a wrong status',
         () => ({ status: 404, body: { code: 'x', message: '', status: 400 } }),
         /body.status is 400/,
       ],

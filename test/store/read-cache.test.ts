@@ -133,7 +133,7 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
     await list();
     await copy(`${file}.old.db`, file);
   },
-  'a backup with as many edits is restored': async (_db, file) => {
+  'a backup with an equal count of edits is restored': async (_db, file) => {
     await copy(file, `${file}.other.db`);
     const other = new Sqlite(`${file}.other.db`);
     other.exec("UPDATE pets SET name = 'Zoe' WHERE id = 1; UPDATE record_edits SET count = count - 1");
@@ -148,14 +148,14 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
   },
   'the file is rewritten by VACUUM, and a pet changes': (db) =>
     db.exec("VACUUM; UPDATE pets SET name = 'Abe' WHERE id = 1"),
-  'the triggers that count are dropped, and a pet changes': (db) => {
+  'the triggers that count edits are dropped, and a pet changes': (db) => {
     for (const name of db.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").pluck().all())
       db.exec(`DROP TRIGGER ${name}`);
     db.exec("UPDATE pets SET name = 'Abe' WHERE id = 1");
   },
-  'the count of edits is gone, and a pet changes': (db) =>
+  'the count of edits is deleted, and a pet changes': (db) =>
     db.exec("DELETE FROM record_edits; UPDATE pets SET name = 'Abe' WHERE id = 1"),
-  'the table is made anew': (db) =>
+  'the table is rebuilt': (db) =>
     db.exec(
       'CREATE TABLE new AS SELECT id, lower(name) AS name, category_id, status FROM pets; DROP TABLE pets; ALTER TABLE new RENAME TO pets',
     ),

@@ -6,19 +6,19 @@ import { copyProject, generate, readCopied } from '../project-copy.ts';
 
 const contracts: [sentence: string, problem: string, edit: Edit][] = [
   [
-    'a 64-bit integer that is compared',
+    'a 64-bit integer with an enum',
     'operation createPet: body.nickname: enum is not supported for int64',
     ({ NewPet }) => (NewPet.properties.nickname = { type: 'integer', format: 'int64', enum: [1] }),
   ],
   [
-    'a field that allows nothing',
+    'a field whose schema allows no value',
     'operation createPet: its body.name: allows nothing, not even Rex: it must have at most 2 characters',
     ({ NewPet }) => (NewPet.properties.name = { type: 'string', const: 'Rex', maxLength: 2 }),
   ],
 ];
 
 for (const [sentence, problem, edit] of contracts) {
-  t.test(`${sentence} is an error of one line, and nothing is written`, async (t) => {
+  t.test(`${sentence} is an error with one line, and generate writes nothing`, async (t) => {
     const folder = copyProject(t, edited(edit));
     const generated = readCopied(folder, 'src/generated/contract.ts');
     const { status, stderr } = generate(folder);

@@ -6,7 +6,7 @@ import { type Edit, edited, rename } from '../../edited-contract.ts';
 /** For each mistake: its sentence, the problem of createPet, and the edit. */
 const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
   [
-    'a link to an operation that is not there',
+    'a link to an operation that does not exist',
     'response 201: link self: there is no operation getAnimal',
     ({ created, paths }) => {
       created.links.self.operationId = 'getAnimal';
@@ -14,7 +14,7 @@ const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
     },
   ],
   [
-    'a link by a reference to an operation that is not there',
+    'a link whose operationRef leads to no operation',
     'response 201: link self: there is no operation #/paths/~1pets/put',
     ({ created: { links } }) => {
       rename(links.self, 'operationId', 'operationRef');
@@ -22,7 +22,7 @@ const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
     },
   ],
   [
-    'a link with a parameter that its operation does not have',
+    'a link with a parameter that its operation does not declare',
     'response 201: link self: operation getPet has no parameter query.petId',
     ({ created }) => rename(created.links.self.parameters, 'petId', 'query.petId'),
   ],
@@ -32,7 +32,7 @@ const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
     ({ created }) => (created.links.self.parameters.petId = '$response.body#/petId'),
   ],
   [
-    'a Location that must have a host',
+    'a Location header whose schema requires a host',
     'response 201: header Location cannot be the path of an operation, such as /v1/pets',
     ({ created }) => (created.headers.Location.schema.format = 'uri'),
   ],

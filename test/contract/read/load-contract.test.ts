@@ -63,7 +63,7 @@ type Refusal = [sentence: string, problem: string | string[] | RegExp, edit: Edi
 
 const refusals: Refusal[] = [
   [
-    'a path that is another one, but for names and what is never sent',
+    'a path that differs from another one only by parameter names and a fragment',
     'operation fetchPet: /pets/{id}#a is also the path of operation getPet; give it another',
     (c) => {
       const { get } = structuredClone(c.paths['/pets/{petId}']);
@@ -71,15 +71,15 @@ const refusals: Refusal[] = [
       c.paths['/pets/{id}#a'] = { get: { ...get, operationId: 'fetchPet' } };
     },
   ],
-  ['a document that is no OpenAPI', '/ needs info', (c) => delete c.info],
+  ['a document that is not OpenAPI', '/ needs info', (c) => delete c.info],
   [
-    'an operation without replies',
+    'an operation with an empty object of responses',
     '/paths/~1pets/get/responses needs a status, such as 200, or default',
     (c) => (c.paths['/pets'].get.responses = {}),
   ],
-  ['a document without a version', /OpenAPI/i, (c) => delete c.openapi],
+  ['a document without an OpenAPI version', /OpenAPI/i, (c) => delete c.openapi],
   [
-    'a path parameter that is not declared',
+    'an undeclared path parameter',
     ofEach('path parameter {part} is not declared'),
     (c) => rename(c.paths, '/pets/{petId}', '/pets/{petId}/{part}'),
   ],
@@ -89,7 +89,7 @@ const refusals: Refusal[] = [
     (c) => rename(c.paths, '/pets/{petId}', '/pets/one'),
   ],
   [
-    'a key of a scheme that is not declared',
+    'an operation with an undeclared security scheme',
     'operation listPets: security: otherAuth is not in components.securitySchemes',
     (c) => (c.paths['/pets'].get.security = [{ otherAuth: [] }]),
   ],
@@ -99,7 +99,7 @@ const refusals: Refusal[] = [
     (c) => (c.paths['/pets'].get.security = [{ bearerAuth: ['pets read'] }]),
   ],
   [
-    'a deprecation whose dates are none',
+    'a deprecated operation with invalid dates',
     /getPet: x-deprecated-at is not a date\n.*getPet: x-sunset is not a date/,
     (c) => {
       c.paths['/pets/{petId}'].get['x-deprecated-at'] = 'soon';
@@ -107,22 +107,18 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a successor that is no operation',
+    'an x-successor that names no operation',
     'operation getPet: x-successor must be the operationId of one whose path has no parameters',
     (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'findPets'),
   ],
   [
-    'a successor whose path has parameters',
+    'an x-successor whose path has parameters',
     'operation getPet: x-successor must be the operationId of one whose path has no parameters',
     (c) => (c.paths['/pets/{petId}'].get['x-successor'] = 'getPet'),
   ],
+  ['a path below /docs', /operation listPets: \/docs\/pets is served by the server itself\n/, withPrefix('/docs')],
   [
-    'a path below the documentation',
-    /operation listPets: \/docs\/pets is served by the server itself\n/,
-    withPrefix('/docs'),
-  ],
-  [
-    'a path of the documentation with an encoded character',
+    'a path below /docs that is written with a percent-encoded character',
     /operation listPets: \/d%6Fcs is served by the server itself\n/,
     (c) => {
       withPrefix('/')(c);
@@ -130,27 +126,27 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a value that a double cannot hold',
+    'an enum value that a double cannot hold',
     '#/components/schemas/PetStatus/enum/0: 9007199254740993 is too large to be kept exactly',
     (c) => (c.components.schemas.PetStatus.enum = [9007199254740993n]),
   ],
   [
-    'a 64-bit integer that is no integer',
+    'the format int64 of another type than integer',
     '#/components/schemas/CategoryId: int64 needs type: integer, alone or with string, boolean or null',
     (c) => (c.components.schemas.CategoryId.type = 'string'),
   ],
   [
-    'a 64-bit integer or an array',
+    'the format int64 of an integer or array',
     '#/components/schemas/CategoryId: int64 needs type: integer, alone or with string, boolean or null',
     (c) => (c.components.schemas.CategoryId.type = ['integer', 'array']),
   ],
   [
-    'a format without a type',
+    'the format int64 without a type',
     '#/components/schemas/CategoryId: int64 needs type: integer, alone or with string, boolean or null',
     (c) => delete c.components.schemas.CategoryId.type,
   ],
   [
-    'an enum beside the reference to a 64-bit integer',
+    'an enum next to a $ref to a 64-bit integer',
     /operation createPet: body\.categoryId: enum is not supported for int64/,
     (c) => (c.components.schemas.NewPet.properties.categoryId.enum = [7, 8]),
   ],
@@ -168,12 +164,12 @@ const refusals: Refusal[] = [
     (c) => (c.openapi = '3.2.0'),
   ],
   [
-    'a dialect of another draft of JSON Schema',
+    'a jsonSchemaDialect of another draft',
     /- jsonSchemaDialect: http:.*draft-07.* is not supported: remove it, for JSON Schema 2020-12$/,
     (c) => (c.jsonSchemaDialect = 'http://json-schema.org/draft-07/schema#'),
   ],
   [
-    'a size that is no number of bytes',
+    'an x-max-bytes that is not a number of bytes',
     /requestBody: x-max-bytes is "100", and must be a whole number of bytes, 1 or more$/,
     (c) => (c.paths['/pets'].post.requestBody['x-max-bytes'] = '100'),
   ],
@@ -185,22 +181,22 @@ const refusals: Refusal[] = [
     ],
   ),
   [
-    'an extension that is nearly one of ours',
+    'a misspelt extension of the engine',
     /#\/paths\/~1pets\/post\/requestBody: x-maxbytes is not known: write x-max-bytes, or give it another name$/,
     (c) => (c.paths['/pets'].post.requestBody['x-maxbytes'] = 10),
   ],
   [
-    'an extension of an earlier version',
+    'an extension of an earlier version of the engine',
     /#\/paths\/~1pets\/get\/parameters\/0: x-kept-hours is not known: write x-idempotency-hours, or give it another name$/,
     (c) => (c.paths['/pets'].get.parameters[0]['x-kept-hours'] = 24),
   ],
   [
-    'an extension in the wrong place',
+    'an extension of the engine at a position where it has no meaning',
     /#\/paths\/~1pets\/post: x-max-bytes means nothing here: put it into a request body$/,
     (c) => (c.paths['/pets'].post['x-max-bytes'] = 10),
   ],
   [
-    'an extension in a field that has the name of a keyword',
+    'an extension without meaning, below a field that is named like a keyword,',
     ['encoding', 'headers'].map(
       (name) =>
         `#/components/schemas/Made/properties/${name}: x-max-bytes means nothing here: put it into a request body`,
@@ -213,7 +209,7 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'extensions of the wrong type',
+    'an extension of the engine with a value of the wrong type',
     /x-opaque is "yes", and must be true or false\n.*x-sunset is 2030, and must be a date in quotes/,
     (c) => {
       c.paths['/pets/{petId}'].get['x-sunset'] = 2030;
@@ -254,7 +250,7 @@ const refusals: Refusal[] = [
     ],
   ),
   [
-    'a day that no month has',
+    'an x-sunset on a day that does not exist',
     'operation getPet: x-sunset is not a date',
     (c) => (c.paths['/pets/{petId}'].get['x-sunset'] = '2030-02-30'),
   ],
@@ -285,12 +281,12 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a response as a schema',
+    'a $ref to a response in place of a schema',
     'operation createPet: $ref #/components/responses/Failure does not lead to a schema',
     (c) => (c.components.schemas.NewPet.properties.toy = { $ref: '#/components/responses/Failure' }),
   ],
   [
-    'a recursion in whose alternatives a field has 64 bits or fewer',
+    'a recursive schema whose field is int64 in some alternatives only',
     'operation createPet: body.tree.next.value: is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction',
     (c) => {
       const leaf = { type: 'object', properties: { value: { type: 'integer', format: 'int64' } } };
@@ -300,27 +296,27 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a reference that leads nowhere',
+    'a $ref that leads nowhere',
     'operation getPet: $ref #/components/schemas/PetID is not in this document',
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = '#/components/schemas/PetID'),
   ],
   [
-    'a reference to another file that is not there',
+    'a $ref to a missing file',
     'in petstore.yaml, #/paths/~1pets~1{petId}/get/parameters/0/schema: $ref pets.yaml#/PetId: there is no such file',
     (c) => (c.paths['/pets/{petId}'].get.parameters[0].schema.$ref = 'pets.yaml#/PetId'),
   ],
   [
-    'a reference that leads nowhere, and that nothing needs',
+    'a $ref in an unused component that leads nowhere',
     '$ref #/components/schemas/PetID is not in this document',
     (c) => (c.components.schemas.Unused = { $ref: '#/components/schemas/PetID' }),
   ],
   [
-    'a reference that is not percent-encoded, and that nothing needs',
+    'a $ref in an unused component that is not percent-encoded',
     '$ref #/components/schemas/100% is not in this document',
     (c) => (c.components.schemas.Unused = { $ref: '#/components/schemas/100%' }),
   ],
   [
-    'a part of a wrong kind, beside such a reference,',
+    'a tag that is not a text, next to a $ref that leads nowhere,',
     '/paths/~1pets/get/tags/0 must be string',
     (c) => {
       c.components.schemas.Unused = { $ref: '#/components/schemas/100%' };
@@ -328,12 +324,12 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a path that leads nowhere',
+    'a path item whose $ref leads nowhere',
     'path /dogs: $ref #/components/pathItems/dogs is not in this document',
     (c) => (c.paths['/dogs'] = { $ref: '#/components/pathItems/dogs' }),
   ],
   [
-    'a parameter of a path that leads nowhere',
+    'a $ref in the parameters of a path item that leads nowhere',
     'path /pets: $ref #/components/parameters/limit is not in this document',
     (c) => (c.paths['/pets'].parameters = [{ $ref: '#/components/parameters/limit' }]),
   ],

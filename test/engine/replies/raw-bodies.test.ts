@@ -202,7 +202,7 @@ t.test("a handler's stream ends if its client closes its sending side during the
 });
 
 for (const [how, event, leave] of [
-  ['closed its side', 'end', 'destroy'],
+  ['closed its sending side', 'end', 'destroy'],
   ['reset the connection', 'close', 'resetAndDestroy'],
 ] as const)
   t.test(`when the client has ${how} before its reply begins, the reply ends at once`, async (t) => {

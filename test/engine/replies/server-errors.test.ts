@@ -197,8 +197,8 @@ const FAULTY: [what: string, toErrorBody: () => unknown, cause: RegExp][] = [
     },
     /a slip of the team/,
   ],
-  ['makes a body that holds itself', makeLoop, /circular|call stack/],
-  ['makes no body', () => undefined, /cannot be written/],
+  ['returns a body that contains itself', makeLoop, /circular|call stack/],
+  ['returns undefined', () => undefined, /cannot be written/],
 ];
 
 for (const [what, toErrorBody, cause] of FAULTY) {

@@ -17,7 +17,7 @@ type Refusal = [sentence: string, problem: string, edit: Edit];
 
 const refusals: Refusal[] = [
   [
-    'an unknown format in a body',
+    'an unknown format in a request body',
     'operation createPet: request.body.name: unknown format "nam" ignored',
     ({ NewPet }) => (NewPet.properties.name = { type: 'string', format: 'nam' }),
   ],
@@ -27,7 +27,7 @@ const refusals: Refusal[] = [
     ({ limit }) => (limit.schema.maximun = 50),
   ],
   [
-    'a default where none can be filled in',
+    'a default in an anyOf, where the server fills in none,',
     'operation createPet: request.body: strict mode: default is ignored for: name',
     ({ NewPet }) => (NewPet.anyOf = [{ properties: { name: { type: 'string', default: 'Rex' } } }]),
   ],
@@ -40,43 +40,43 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a required header that is sent only where the operation is deprecated',
+    'a required Deprecation header of an operation that is not deprecated',
     'operation createPet: response 201: header Deprecation is required, and not sent',
     ({ createPet, headers }) => (createPet.responses['201'].headers.Deprecation = headers.Deprecation),
   ],
   [
-    'a required header on a failure of the server',
+    'a required header of an error that the server sends without it',
     'operation getPet: response 400: header X-Reason is required, and not sent',
     ({ getPet }) => (getPet.responses['400'].headers['X-Reason'] = { required: true, schema: { type: 'string' } }),
   ],
   [
-    'a required Retry-After where nobody is asked to try again',
+    'a required Retry-After header of a 404, which asks nobody to retry,',
     'operation getPet: response 404: header Retry-After is required, and not sent',
     ({ getPet, headers }) =>
       (getPet.responses['404'].headers['Retry-After'] = { ...headers['Retry-After'], required: true }),
   ],
   [
-    'a Link that a deprecated operation sends undeclared',
+    'an undeclared Link header that a deprecated operation sends',
     'operation getPet: response 404: header link is sent, and not declared',
     ({ getPet }) => delete getPet.responses['404'].headers.Link,
   ],
   [
-    'a Link whose pattern has no place for the successor',
+    'a Link header whose pattern rejects the link to the successor',
     'operation getPet: response 200: header link is sent as </v1/pets>; rel="successor-version", but it must match ^<[^>]+>$',
     ({ getPet }) => (getPet.responses['200'].headers.Link = { schema: { type: 'string', pattern: '^<[^>]+>$' } }),
   ],
   [
-    'an opaque parameter that is too short for the cursors of its list',
+    'a cursor parameter whose maxLength is less than the cursors of its list',
     'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 36 characters (write x-opaque: false if it is not the cursor of a page)',
     ({ after }) => (after.schema.maxLength = 36),
   ],
   [
-    'an opaque parameter that is too long for the cursors of its list',
+    'a cursor parameter whose minLength is more than the cursors of its list',
     'operation listPets: parameter after: cannot be the cursor MSA: it must have at least 4 characters (write x-opaque: false if it is not the cursor of a page)',
     ({ after }) => (after.schema.minLength = 4),
   ],
   [
-    'the cursor of a page that is not said to be opaque',
+    'a cursor parameter without x-opaque whose maxLength is less than its cursors',
     'operation listPets: parameter after: cannot be the cursor LTkyMjMzNzIwMzY4NTQ3NzU4MDggQlZVNTMwb0xnRXg: it must have at most 4 characters (write x-opaque: false if it is not the cursor of a page)',
     ({ after }) => {
       delete after['x-opaque'];
@@ -84,7 +84,7 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'an Error with a required field of which the server knows nothing',
+    'an Error schema with a required field that toErrorBody leaves out',
     'operation getPet: response 400: what toErrorBody in src/errors.ts makes of invalid_request is no such body: body.hint is missing',
     ({ getPet, components }) => {
       const hint = { type: 'integer' };
@@ -93,22 +93,22 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'an X-Request-Id that may not be as long as one with a trace',
+    'an X-Request-Id header too short for a request id with a trace id',
     'operation createPet: response 201: header x-request-id is sent as AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c, but it must have at most 32 characters',
     ({ created }) => (created.headers['X-Request-Id'] = { required: true, schema: { type: 'string', maxLength: 32 } }),
   ],
   [
-    'a Link that has no place for the next page',
+    'a Link header whose pattern rejects the link to the next page',
     'operation listPets: response 200: header link is sent as </v1/pets?after=MSA>; rel="next", but it must match ^https',
     ({ listPets }) => (listPets.responses['200'].headers.Link.schema.pattern = '^https'),
   ],
   [
-    'a Retry-After that is no number of seconds',
+    'a Retry-After header whose schema rejects a number of seconds',
     'operation getPet: response 429: header retry-after is sent as 1, but it must match GMT$',
     ({ getPet }) => (getPet.responses['429'].headers['Retry-After'] = { schema: { type: 'string', pattern: 'GMT$' } }),
   ],
   [
-    'an Error whose message may not be as long as the problems of a request',
+    'an Error schema whose message is too short for the problems of a request',
     'operation getPet: response 400: what toErrorBody in src/errors.ts makes of invalid_request is no such body: body.message must have at most 1000 characters',
     ({ getPet, components }) => {
       const { properties } = components.schemas.Error;
@@ -120,29 +120,29 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'a WWW-Authenticate that is too short for the challenge of a missing scope',
+    'a WWW-Authenticate header too short to name a missing scope',
     'operation createPet: response 403: header www-authenticate is sent as Bearer realm="Pet Store", error="insufficient_scope", scope="pets:write", but it must have at most 71 characters',
     ({ components }) =>
       (components.responses.ForbiddenToAdd.headers['WWW-Authenticate'] = { schema: { type: 'string', maxLength: 71 } }),
   ],
   [
-    'an Idempotency-Replayed that is not true',
+    'an Idempotency-Replayed header whose schema rejects "true"',
     'operation createPet: response 201: header idempotency-replayed is sent as true, but it must be yes',
     ({ created }) => (created.headers['Idempotency-Replayed'].schema = { type: 'string', const: 'yes' }),
   ],
   [
-    'a cursor that the first page needs',
+    'a required cursor parameter, which the request for a first page cannot have,',
     'operation listPets: parameter after: it must not be required, because a first page is requested without a cursor',
     ({ after }) => (after.required = true),
   ],
   [
-    'a parameter that allows nothing',
+    'a parameter whose schema allows no value',
     'operation listPets: parameter size: allows nothing, not even 3: it must be at most 2',
     ({ listPets }) =>
       listPets.parameters.push({ name: 'size', in: 'query', schema: { type: 'integer', enum: [3, 4], maximum: 2 } }),
   ],
   [
-    'a default of a field that its own schema refuses',
+    'a default that breaks the schema of its own field',
     'operation createPet: its body.tags: default does not fit its own schema: it must be of type string',
     ({ NewPet }) => {
       const tag = { type: 'string', default: 7 };
@@ -152,12 +152,12 @@ const refusals: Refusal[] = [
     },
   ],
   [
-    'codes that are none',
+    'an x-extensible-enum of texts for an integer',
     'operation createPet: its body.code: allows nothing, not even a: it must be of type integer',
     ({ NewPet }) => (NewPet.properties.code = { type: 'integer', 'x-extensible-enum': ['a', 'b'] }),
   ],
   [
-    'a field that allows nothing',
+    'a field of a body whose schema allows no value',
     'operation createPet: its body.name: allows nothing, not even Rex: it must have at most 2 characters',
     ({ NewPet }) => (NewPet.properties.name = { type: 'string', const: 'Rex', maxLength: 2 }),
   ],

@@ -64,15 +64,18 @@ const CASES: Record<string, [schema: Json, value: string, node?: Json]> = {
     { type: 'array', uniqueItems: true, items: { anyOf: [NODE, { type: 'integer' }] } },
   ],
   'contains of int64': [{ type: 'array', contains: { ...INT64, minimum: 1e9 } }, LARGE],
-  'contains of what refers to itself': [
+  'contains with a recursive schema': [
     { type: 'array', contains: NODE },
     WIDE,
     { type: 'object', required: ['child', 'none'], properties: { child: NODE, none: true } },
   ],
   'minContains and maxContains': [{ type: 'array', contains: INT64, minContains: 2, maxContains: 1e6 }, LARGE],
-  'items that are all wrong': [{ type: 'array', items: PET }, OBJECTS],
-  'items of alternatives that are all wrong': [{ type: 'array', items: { anyOf: [PET, { type: 'string' }] } }, OBJECTS],
-  'items that refer to themselves and are all wrong': [
+  'items that are all invalid': [{ type: 'array', items: PET }, OBJECTS],
+  'items with alternatives that are all invalid': [
+    { type: 'array', items: { anyOf: [PET, { type: 'string' }] } },
+    OBJECTS,
+  ],
+  'recursive items that are all invalid': [
     { type: 'array', items: NODE },
     WIDE,
     { type: 'object', required: ['name'], properties: { name: true, child: NODE } },
@@ -93,7 +96,7 @@ const CASES: Record<string, [schema: Json, value: string, node?: Json]> = {
     { type: 'string', maxLength: 20, pattern: '^(a+)+$' },
     JSON.stringify(`${'a'.repeat(40)}!`),
   ],
-  'a pattern in a part, beyond maxLength': [
+  'a pattern in allOf, beyond maxLength': [
     { allOf: [{ type: 'string', pattern: '^(a+)+$' }], maxLength: 20 },
     JSON.stringify(`${'a'.repeat(40)}!`),
   ],
@@ -135,7 +138,7 @@ const CASES: Record<string, [schema: Json, value: string, node?: Json]> = {
     DEEP,
     { type: 'object', properties: { child: { oneOf: [NODE, { allOf: [NODE], required: ['n'] }] } } },
   ],
-  'recursion by anyOf, all wrong': [
+  'recursion by anyOf, all invalid': [
     NODE,
     DEEP,
     { type: 'object', properties: { n: { type: 'string' }, child: { anyOf: [NODE, { allOf: [NODE] }] } } },
