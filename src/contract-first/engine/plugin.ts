@@ -1,4 +1,6 @@
-/** Adds a contract to any Fastify app, in its own encapsulation context: its routes, their errors, keys and documents. */
+/**
+ * Adds a contract to any Fastify app, in its own encapsulation context: its routes, their errors, keys and documents.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Claims } from '../registered.ts';

@@ -73,8 +73,8 @@ function nounOf(locations: KeyLocation[]): string {
 }
 
 /**
- * Writes the challenge for an API key. HTTP does not define a scheme for API keys, so the engine uses its own: `ApiKey realm="Store",
- * in="header", name="X-Key"`.
+ * Writes the challenge for an API key. HTTP does not define a scheme for API keys, so the engine uses its own: `ApiKey
+ * realm="Store", in="header", name="X-Key"`.
  */
 function toChallenge(location: KeyLocation, realm: string, others: Record<string, string>): string {
   const scheme = schemeOf(location);

@@ -29,8 +29,8 @@ export function buildRateLimits(
       if (reply.sent) return;
       const headers: Record<string, string> = id.startsWith(ADDRESS_BUCKET) ? {} : toHeaders(rate, standing);
       if (standing.isOver) {
-        // The headers are not copied by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full garbage collection
-        // frees the shape.
+        // The headers are not copied by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full
+        // garbage collection frees the shape.
         headers['Retry-After'] = String(standing.reset);
         on.over(reply.request, reply, headers);
         return;

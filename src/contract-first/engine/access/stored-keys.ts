@@ -126,8 +126,8 @@ export class StoredKeys {
 }
 
 /**
- * The interval between writes of the times at which keys were used, in milliseconds. A killed process loses the times
- * since the last write.
+ * How often the times at which keys were used are written to the store, in milliseconds. If a process is killed, the
+ * times since the last write are lost.
  */
 const WRITE_INTERVAL = 60_000;
 

@@ -77,7 +77,9 @@ export interface Reply {
   type: string;
   /** Whether the contract declares a body for the reply. */
   hasContent: boolean;
-  /** Whether the body is JSON, which the server checks and writes. Other bodies are sent as the handler returns them. */
+  /**
+   * Whether the body is JSON, which the server checks and writes. Other bodies are sent as the handler returns them.
+   */
   isJson: boolean;
   schema: Schema;
   int64s: Int64Map;

@@ -31,7 +31,9 @@ export const toMediaType = (header: string): string => header.replace(/;.*/s, ''
 /** Matches ranges of media types that the server serves as JSON, such as `application/*`. */
 export const RANGE = /^(\*|application)\/\*/;
 
-/** Returns the media type that the server sends for a media type of the contract, or for a range such as `application/*`. */
+/**
+ * Returns the media type that the server sends for a media type, or a range such as `application/*`, of the contract.
+ */
 export const toServedType = (name: string): string => (RANGE.test(name) ? PLAIN_JSON : toMediaType(name));
 
 /**

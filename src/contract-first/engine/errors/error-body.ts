@@ -24,7 +24,10 @@ export interface OwnError {
   requestId: string;
   /** The operation. Undefined if the request is malformed, or if its path is unknown. */
   operation: OperationId | undefined;
-  /** The key of the reply in the contract: `404`, `4XX` or `default`. Undefined if the contract does not declare this status. */
+  /**
+   * The key of the reply in the contract: `404`, `4XX` or `default`. Undefined if the contract does not declare this
+   * status.
+   */
   reply: string | undefined;
 }
 
@@ -72,7 +75,10 @@ export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): st
   return others.length > 0 ? PLAIN_JSON : type;
 }
 
-/** Builds the error forms of an operation, or of requests without an operation. `errorType` is the media type of undeclared errors. */
+/**
+ * Builds the error forms of an operation, or of requests without an operation. `errorType` is the media type of
+ * undeclared errors.
+ */
 export function buildErrorFormOf(
   toErrorBody: ToErrorBody,
   { id, replies }: Partial<Operation> = {},

@@ -1,6 +1,6 @@
 /**
- * Converts the parameters of a request from text to the types of their schemas. The conversion depends on the location and style of the
- * parameter.
+ * Converts the parameters of a request from text to the types of their schemas. The conversion depends on the location
+ * and style of the parameter.
  */
 import { NullProtoObject } from '../../json/exact-json.ts';
 import { toPointerToken } from '../../json/pointer.ts';
@@ -15,7 +15,10 @@ import { type BuildIsValid, buildToValue, parseInner, REPEATED, type ToValue } f
 export type Texts = Record<string, string | string[]>;
 export type Values = Record<string, unknown>;
 
-/** The properties of Node's request that are read directly. */
+/**
+ * Node's request, with the URL and the headers as they were sent. Fastify's parsed values no longer show the separators
+ * of arrays, nor repeated headers.
+ */
 export interface Raw {
   url?: string | undefined;
   /** The headers as a list of alternating names and values. */

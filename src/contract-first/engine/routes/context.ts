@@ -1,4 +1,6 @@
-/** Makes a handler's argument: the checked request. Properties that few handlers use are computed when they are read. */
+/**
+ * Makes a handler's argument: the checked request. Properties that few handlers use are computed when they are read.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Services } from '../../registered.ts';

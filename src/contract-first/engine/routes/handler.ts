@@ -52,8 +52,8 @@ type PartOf<Name, Value> = Value extends Bytes
     : FormField<Name, Value>;
 
 /**
- * Makes the URL of an operation, with its prefix: `urlOf('getItem', { itemId: 1n })` is `/v1/items/1`. `changes` replaces parameters of the
- * query.
+ * Makes the URL of an operation, with its prefix: `urlOf('getItem', { itemId: 1n })` is `/v1/items/1`. `changes`
+ * replaces parameters of the query.
  */
 export type UrlOf = <Id extends OperationId>(
   id: Id,
@@ -74,7 +74,7 @@ interface Context<Params, Query, Headers, Sender> {
    * send one.
    */
   caller: Sender;
-  /** The services that `src/services.ts` has built. */
+  /** The services that the team's `src/services.ts` has built. */
   services: Services;
   /**
    * Pass this to a change, so that the change takes effect only once, even if the client sends the request several
@@ -147,8 +147,8 @@ type Served<Name, Content> = Name extends '*/*' | 'application/*'
     : MediaType<Name>
   : MediaType<Name>;
 /**
- * If an answer does not name its media type, its body must fit every JSON type of the status. If the status does not declare JSON, the body
- * must fit another type.
+ * If an answer does not name its media type, its body must fit every JSON type of the status. If the status does not
+ * declare JSON, the body must fit another type.
  */
 type Named<Bodies> =
   | { [Type in keyof Bodies]: { type: Type; body: Bodies[Type] } }[keyof Bodies]
@@ -392,7 +392,10 @@ export interface Handler<Id extends OperationId> extends AnyHandler {
   readonly operation: Id;
 }
 
-/** Makes the handler of an operation. A status, body, header or field that the contract does not declare is a compile error. */
+/**
+ * Makes the handler of an operation. A status, body, header or field that the contract does not declare is a compile
+ * error.
+ */
 export function handle<Id extends OperationId, const Given extends AnswerOf<Id> | AnyStatus | NotYetKnown>(
   operation: Id & Judged<Id, Given>,
   run: (call: HandlerContext<Id>) => Promise<Given>,

@@ -33,7 +33,8 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
   function convert(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) {
       if (isInt64) return toInt64(value) ?? value;
-      // A bigint can also fit an alternative that does not declare a type; if no double can hold it, it stays a bigint.
+      // The value may fit an alternative without a type, so it can be any bigint. If no double can hold it, it stays a
+      // bigint.
       return isOtherNumber && typeof value === 'bigint' ? (toDouble(value) ?? value) : value;
     }
     const values = value as Record<string, unknown>;

@@ -27,8 +27,8 @@ const DEEP = [
  */
 const LARGEST = 20;
 /**
- * This limit replaces LARGEST inside a schema with more than HUGE subschemas, which would take up to 90 ms to compile as
- * one function. A lower limit slows requests down.
+ * This limit replaces LARGEST inside a schema with more than HUGE subschemas, which would take up to 90 ms to compile
+ * as one function. A lower limit slows requests down.
  */
 const LARGEST_OF_HUGE = 5;
 const HUGE = 200;

@@ -131,8 +131,8 @@ export class ValidatorCache {
   }
 
   /**
-   * Compiles a function after those that it calls. Equal functions then share a number, so that functions calling them
-   * can be recognized as equal.
+   * Compiles a function after those that it calls. Calls of equal functions then contain the same number, so that their
+   * callers are also recognized as equal.
    */
   #step(next: SchemaFunction): void {
     if (next.check) return;

@@ -27,7 +27,8 @@ export function prioritizeNewConnections(server: Server, connections: Connection
 
   function goOnWhenQuiet(delay: number, before: number): void {
     if (accepted > before && accepted < MOST_ACCEPTED) {
-      // If the process was paused, timers fire before waiting connections are accepted, and immediates fire afterwards.
+      // After a pause of the process, timers fire before waiting connections are accepted, and immediates fire
+      // afterwards. So an immediate follows the timer.
       const until = accepted;
       setTimeout(() => setImmediate(goOnWhenQuiet, delay, until), delay);
       return;
