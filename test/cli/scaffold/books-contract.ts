@@ -93,3 +93,20 @@ export function books(
   edit({ paths, schemas, book, body });
   return { openapi: '3.1.0', info: { title: 'Books', version: '1.0.0' }, paths, components: { schemas } };
 }
+
+/** Books with entity tags: each change and the get declare the headers and statuses of conditions. */
+export const taggedBooks = (edit: Parameters<typeof books>[0] = () => {}): Json =>
+  books((parts) => {
+    const header = (name: string, required = false) => ({ name, in: 'header', required, schema: text });
+    const tag = { ETag: { required: true, schema: text } };
+    const { '/books': all, '/books/{bookId}': item } = parts.paths;
+    all.post.responses[201].headers.ETag = { schema: text };
+    for (const method of ['get', 'patch', 'put']) item[method].responses[200].headers = tag;
+    item.get.parameters = [header('If-None-Match')];
+    item.get.responses[304] = { ...none, headers: tag };
+    for (const method of ['patch', 'put', 'delete']) {
+      item[method].parameters = [header('If-Match', method === 'put')];
+      item[method].responses[412] = reply(record('Failure'));
+    }
+    edit(parts);
+  });

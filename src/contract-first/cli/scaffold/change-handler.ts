@@ -8,6 +8,7 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import { isJsonColumn } from './collection-plan.ts';
+import { changedMeanwhile, toHeaders, toMatch, toTagHeader } from './entity-tags.ts';
 import { type Given, givenOf } from './envelopes.ts';
 import {
   checkBody,
@@ -20,7 +21,7 @@ import {
   type Writing,
   withFields,
 } from './handler-code.ts';
-import { checkOwnersInBody, ownerIdsOf, toCondition, toOwnerFields } from './parents.ts';
+import { checkExists, checkOwnersInBody, type OwnerId, ownerIdsOf, toCondition, toOwnerFields } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
 import type { OperationKind } from './resources.ts';
 
@@ -44,19 +45,43 @@ export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: Op
     made.lines.push(code`const { ${toPropertyName(plan.id.name)}: _, ...changes } = ${body};`);
     given = isWhole ? withFields(code`changes`, ofParent) : code`changes`;
   }
-  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given}${toCondition(owners)})`;
+  const match = toMatch(writing, made);
+  if (match && owners.length > 0) checkExists(writing, made, id, code`found`, owners);
+  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given}${toCondition(owners, match)})`;
   made.lines.push(code`const ${variable} = await ${call};`);
-  const isElsewhere = code` || (isRefused(${variable}) && ${variable}.refused === 'changed')`;
-  if (owners.length > 0) made.imports.add('isRefused');
-  made.lines.push(
-    code`if (${variable} === undefined${owners.length > 0 ? isElsewhere : code``}) ${notFound(writing, made)};`,
-  );
-  if (owners.length > 0 || plan.id.is || (!isWhole && plan.columns.some(isJsonColumn))) {
-    made.imports.add('isRefused');
-    const unfit = failure(writing, made, 'unprocessable_content', 422, `The ${plan.noun} would break the contract.`);
-    made.lines.push(code`if (isRefused(${variable})) ${unfit};`);
+  const canBeUnfit = owners.length > 0 || plan.id.is !== undefined || (!isWhole && plan.columns.some(isJsonColumn));
+  checkResult(writing, made, variable, { owners, match, canBeUnfit });
+  const headers = toHeaders(toTagHeader(writing, made, variable));
+  made.lines.push(code`return ${toObjectLiteral([...toReplyBody(writing, variable), ...headers])};`);
+}
+
+interface PossibleFailures {
+  owners: OwnerId[];
+  match: CheckedCode | undefined;
+  /** Whether the change can be refused for another reason than its condition. */
+  canBeUnfit: boolean;
+}
+
+/** Writes the errors for a record that does not exist, was changed meanwhile, or would not fit. */
+function checkResult(
+  writing: Writing,
+  made: HandlerCode,
+  variable: CheckedCode,
+  { owners, match, canBeUnfit }: PossibleFailures,
+): void {
+  const [isMissing, isChanged] = [code`${variable} === undefined`, code`${variable}.refused === 'changed'`];
+  if (owners.length > 0 || match || canBeUnfit) made.imports.add('isRefused');
+  if (owners.length > 0) {
+    const failed = match ? changedMeanwhile(writing, made) : notFound(writing, made);
+    made.lines.push(code`if (${isMissing} || (isRefused(${variable}) && ${isChanged})) ${failed};`);
+  } else {
+    made.lines.push(code`if (${isMissing}) ${notFound(writing, made)};`);
+    const isOnly = canBeUnfit ? code` && ${isChanged}` : code``;
+    if (match) made.lines.push(code`if (isRefused(${variable})${isOnly}) ${changedMeanwhile(writing, made)};`);
   }
-  made.lines.push(code`return ${toObjectLiteral(toReplyBody(writing, variable))};`);
+  const unfit = () =>
+    failure(writing, made, 'unprocessable_content', 422, `The ${writing.plan.noun} would break the contract.`);
+  if (canBeUnfit) made.lines.push(code`if (isRefused(${variable})) ${unfit()};`);
 }
 
 /** Returns the id of the record to change, from the path or the body. If the ids of path and body differ, the handler answers 400. */

@@ -5,6 +5,7 @@ import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json
 import type { ColumnType } from '../../store/tables/description.ts';
 import { member } from '../generate/source-text.ts';
 import type { FindAssumed } from './assumed-values.ts';
+import { needsRevision } from './condition-headers.ts';
 import { givenOf, idNameOf, plain, wordsOf } from './envelopes.ts';
 import { findTextId, fitsUuid, type MadeId, toNumberId, toSlugId } from './made-ids.ts';
 import { type ParentInPath, type Resource, toCamel } from './resources.ts';
@@ -142,7 +143,9 @@ export function planCollection(
   const others = given.filter((one) => !(one in properties));
   planBodyFields(splitSecrets(others, fields, source), { fields, required: needed }, plan, source, taken);
   if (parent && parentName === undefined) planInternalParent(parent, plan, taken);
-  return planScopes(resource, plan, taken) ?? plan;
+  const problem = planScopes(resource, plan, taken);
+  if ([...resource.operations.values()].some(needsRevision)) planRevision(plan, taken);
+  return problem ?? plan;
 }
 
 /** The names of fields with passwords or secrets, and the others. */
@@ -231,9 +234,20 @@ function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): vo
     planned.set = 'created';
   else if (isTime && /^(date)?(updated|modified|changed|lastmodified|lastupdated)(at|on|date|time)?$/.test(name))
     planned.set = 'changed';
-  else if (planned.type === 'int64' && /^(revision|version)$/.test(name)) planned.set = 'revision';
+  else if (isRevision(planned, name) && !plan.columns.some(({ set }) => set === 'revision')) planned.set = 'revision';
   else if (!planned.isOptional) planFirst(planned, keywords, plan);
   if (planned.set === 'created' || planned.set === 'changed') planned.type = 'time';
+}
+
+const isRevision = ({ type, isOptional, isNullable }: PlannedColumn, name: string): boolean =>
+  type === 'int64' && !isOptional && !isNullable && /^(revision|version)$/.test(name);
+
+/** Plans an internal column for the revision of entity tags, if no field of the record is the revision. */
+function planRevision(plan: Planning, taken: Set<string>): void {
+  if (plan.columns.some(({ set }) => set === 'revision')) return;
+  const isTaken = [...plan.columns, ...plan.internal].some(({ name }) => name === 'revision');
+  const name = isTaken ? 'storedRevision' : 'revision';
+  plan.internal.push(Object.assign(toPlanned(name, {}, [name], taken), { type: 'int64', set: 'revision' } as const));
 }
 
 /** A field that a create may omit. */

@@ -12,6 +12,7 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
+import { toHeaders, toTagHeader } from './entity-tags.ts';
 import { successOf } from './envelopes.ts';
 import {
   checkBody,
@@ -53,8 +54,9 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
     const exists = failure(writing, made, 'conflict', 409, `There is ${withArticle(plan.noun)} with this id.`);
     made.lines.push(code`if (isRefused(${variable})) ${exists};`);
   }
-  const answer = [...toReplyBody(writing, variable), ...toLocation(writing, made, variable)];
-  made.lines.push(code`return ${toObjectLiteral(answer)};`);
+  const answer = toReplyBody(writing, variable);
+  const headers = [...toLocation(writing, made, variable), ...toTagHeader(writing, made, variable)];
+  made.lines.push(code`return ${toObjectLiteral([...answer, ...toHeaders(headers)])};`);
 }
 
 /** Writes the id of a new record, if the client may leave it out. */
@@ -85,5 +87,5 @@ function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: C
   const parameters = namesIn(get.path).map(
     (one) => code`${toPropertyName(one)}: ${one === plan.parameter ? id : member('params', one)}`,
   );
-  return [['headers', code`{ ${toPropertyName(name)}: urlOf(${get.id}, { ${joined(parameters, ', ')} }) }`]];
+  return [[name, code`urlOf(${get.id}, { ${joined(parameters, ', ')} })`]];
 }

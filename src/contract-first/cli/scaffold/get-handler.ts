@@ -1,5 +1,7 @@
 /** Writes the handler that returns one record. */
 import { checkedName, code, toObjectLiteral } from '../generate/source-text.ts';
+import { needsRevision } from './condition-headers.ts';
+import { checkUnchanged, toHeaders, toTagHeader } from './entity-tags.ts';
 import { envelopeOf } from './envelopes.ts';
 import { type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
 import { isMissing, ownerIdsOf } from './parents.ts';
@@ -10,11 +12,9 @@ export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   const variable = variableOf(writing);
   const envelope = envelopeOf(operation, plan, source);
   const owners = ownerIdsOf(writing, made);
-  const isWhole =
-    owners.length === 0 &&
-    envelope?.path.length === 0 &&
-    !envelope.isList &&
-    toShownFields(writing, envelope, code``).text === '';
+  const isPlain = owners.length === 0 && !needsRevision(operation);
+  const isBare = envelope?.path.length === 0 && !envelope.isList;
+  const isWhole = isPlain && isBare && toShownFields(writing, envelope, code``).text === '';
   const read = isWhole ? code`get` : code`read`;
   const call = code`${checkedName(plan.name)}.${read}(${idOf(writing, made)})`;
   const body = toReplyBody(writing, variable);
@@ -23,6 +23,7 @@ export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   else {
     made.lines.push(code`const ${variable} = await ${call};`);
     made.lines.push(code`if (${isMissing(variable, owners)}) ${notFound(writing, made)};`);
-    made.lines.push(code`return ${toObjectLiteral(body)};`);
+    checkUnchanged(writing, made, variable);
+    made.lines.push(code`return ${toObjectLiteral([...body, ...toHeaders(toTagHeader(writing, made, variable))])};`);
   }
 }

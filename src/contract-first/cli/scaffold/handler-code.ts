@@ -15,6 +15,7 @@ import {
 } from '../generate/source-text.ts';
 import type { FindAssumed } from './assumed-values.ts';
 import type { CollectionPlan } from './collection-plan.ts';
+import { isCondition } from './condition-headers.ts';
 import { type Given, givenOf, plain, successOf, wordsOf } from './envelopes.ts';
 
 /** Thrown if a handler cannot be written. */
@@ -89,7 +90,8 @@ export function reportParameters(writing: Writing, made: HandlerCode, known: str
 /** Whether a parameter has no effect: each one about the call, and with `--assume` each required one of unknown meaning. */
 function hasNoEffect({ plan, findAssumed }: Writing, parameter: Parameter): boolean {
   const { name, required, schema } = parameter;
-  if (!isAboutCall(parameter) && !(required && findAssumed(schema) !== undefined)) return false;
+  const isAssumed = required && !isCondition(parameter) && findAssumed(schema) !== undefined;
+  if (!isAboutCall(parameter) && !isAssumed) return false;
   const line = `${plan.name}: the parameter ${name} has no effect`;
   if (!plan.assumed.includes(line)) plan.assumed.push(line);
   return true;

@@ -65,9 +65,13 @@ const prefixOf = (pattern = ''): string => /^\^([\w:-]*?)(?=[[(\\.]|$)/.exec(pat
 
 /** Whether ids of the schema may be UUIDs. */
 export const fitsUuid = (keywords: Keywords): boolean =>
-  /^(undefined|uuid)$/.test(String(keywords.format)) && UUID.samples.every((sample) => fits(sample, keywords));
+  /^(undefined|uuid)$/.test(String(keywords.format)) && UUID.samples.every((sample) => fitsText(sample, keywords));
 
-const fits = (sample: string, { pattern, minLength = 0, maxLength = 255, enum: listed }: Keywords): boolean =>
+/** Whether a text fits the schema, as far as its keywords for texts say. */
+export const fitsText = (
+  sample: string,
+  { pattern, minLength = 0, maxLength = 255, enum: listed }: Keywords,
+): boolean =>
   !listed &&
   sample.length >= minLength &&
   sample.length <= maxLength &&
@@ -83,7 +87,7 @@ export function findTextId(keywords: Keywords): MadeId | undefined {
   if (OTHER.test(format)) return undefined;
   const first = format === 'ulid' ? [ULID] : /object-?id/i.test(format) ? [toHex(24, false)] : [];
   const prefix = prefixOf(pattern);
-  const form = [...first, ...FORMS].find(({ samples }) => samples.every((one) => fits(prefix + one, keywords)));
+  const form = [...first, ...FORMS].find(({ samples }) => samples.every((one) => fitsText(prefix + one, keywords)));
   return form && toMade(form, prefix);
 }
 
@@ -101,7 +105,7 @@ export const toNumberId = (isBigint: boolean): MadeId => ({
 /** Makes slugs from a text in the body: `a-title-1f3870be`. Returns undefined if the schema demands another form. */
 export function toSlugId(keywords: Keywords, toText: (body: CheckedCode) => CheckedCode): MadeId | undefined {
   const samples = ['a-title-1f3870be', `${'a'.repeat(80)}-1f3870be`];
-  if (keywords.format !== undefined || !samples.every((one) => fits(one, keywords))) return undefined;
+  if (keywords.format !== undefined || !samples.every((one) => fitsText(one, keywords))) return undefined;
   return {
     toCode: (body) =>
       code`[${toText(body)}.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, 80), randomUUID().slice(0, 8)].join('-')`,

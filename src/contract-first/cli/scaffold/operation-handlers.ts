@@ -1,6 +1,7 @@
 /** Writes the handler of an operation of a stored resource, or gives the reason if it cannot. */
 import type { CheckedCode } from '../generate/source-text.ts';
 import { writeChangeHandler } from './change-handler.ts';
+import { conditionOf } from './condition-headers.ts';
 import { writeCreateHandler } from './create-handler.ts';
 import { writeDeleteHandler } from './delete-handler.ts';
 import { writeGetHandler } from './get-handler.ts';
@@ -24,7 +25,8 @@ export function writeHandler(kind: OperationKind, writing: Writing): { code: Che
     replace: writeChangeHandler,
     delete: writeDeleteHandler,
   }[kind];
-  reportParameters(writing, made, kind === 'create' ? [] : [writing.plan.parameter]);
+  const condition = conditionOf(writing.operation);
+  reportParameters(writing, made, condition ? [condition.name] : []);
   checkTypes(writing);
   write(writing, made, kind);
   return { code: made.toCode(writing.operation) };

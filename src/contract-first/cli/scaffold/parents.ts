@@ -40,9 +40,24 @@ export const isMissing = (variable: CheckedCode, owners: OwnerId[]): CheckedCode
     ? joined([code`!${variable}`, ...isOther(variable, owners)], ' || ')
     : code`${variable} === undefined`;
 
-/** Writes the condition of a change: that the record has these ids in its path. */
-export const toCondition = (owners: OwnerId[]): CheckedCode =>
-  owners.length > 0 ? code`, { if: { ${joined(toParts(owners), ', ')} } }` : code``;
+/** Writes the condition of a change: that the record has these ids in its path, and that `match` fits it. */
+export function toCondition(owners: OwnerId[], match?: CheckedCode): CheckedCode {
+  const parts = [...toParts(owners), ...(match ? [code`...${match}`] : [])];
+  if (match && owners.length === 0) return code`, { if: ${match} }`;
+  return parts.length > 0 ? code`, { if: { ${joined(parts, ', ')} } }` : code``;
+}
+
+/** Writes code that answers 404 unless the record exists and has these ids in its path. */
+export function checkExists(
+  writing: Writing,
+  made: HandlerCode,
+  id: CheckedCode,
+  variable: CheckedCode,
+  owners: OwnerId[],
+): void {
+  made.lines.push(code`const ${variable} = await ${checkedName(writing.plan.name)}.read(${id});`);
+  made.lines.push(code`if (${isMissing(variable, owners)}) ${notFound(writing, made)};`);
+}
 
 /** The fields of a new record with the ids in its path. */
 export const toOwnerFields = toParts;

@@ -3,6 +3,7 @@ import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { withArticle } from '../../store/tables/table.ts';
 import { type CheckedCode, code, joined, member, toLiteral, toPropertyName } from '../generate/source-text.ts';
+import { tagHeaderOf } from './condition-headers.ts';
 import {
   type Envelope,
   envelopeOf,
@@ -139,7 +140,7 @@ export function toReplyBody(writing: Writing, record: CheckedCode): [name: strin
   const reply = successOf(operation);
   if (!reply) throw new NotWritten('it declares no success');
   const needed = headersOfHandler(operation, reply).find(
-    ([name, { required }]) => required && !/^location$/i.test(name),
+    ([name, { required }]) => required && !/^location$/i.test(name) && name !== tagHeaderOf(operation, reply.status),
   );
   if (needed) throw new NotWritten(`the header ${needed[0]} of its reply comes from nowhere`);
   const status = Number(reply.status);

@@ -21,6 +21,7 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { WrittenCollection } from './collection-files.ts';
+import { conditionOf, declaresDemand } from './condition-headers.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, successOf, wordsOf } from './envelopes.ts';
 import { kindOf } from './handler-code.ts';
 import type { OperationKind } from './resources.ts';
@@ -111,7 +112,9 @@ class TestCode {
   #find(get: Operation, wanted: CheckedCode, name: string): void {
     this.#call(name, get, []);
     this.#lines.push(code`assert.deepEqual(${this.#recordIn(get, code`${checkedName(name)}.body`)}, ${wanted});`);
-    if (name === 'found') this.#verbs.push('found');
+    if (name !== 'found') return;
+    this.#verbs.push('found');
+    if (conditionOf(get)) this.#callWith(get, 'unchanged', '*', 304);
   }
 
   #list(list: Operation): void {
@@ -130,7 +133,9 @@ class TestCode {
     // The sample contains the id of another record, or lacks an id that only the body can give.
     const isOther = this.#has(change, id.name) || !change.path.includes('{');
     const own = isOther ? [code`${toPropertyName(id.name)}: ${member('record', id.name)}`] : [];
-    this.#call(name, change, [['body', this.#bodyOf(change, own)]]);
+    const body = [['body', this.#bodyOf(change, own)]] as const;
+    this.#outdated(change, name, body);
+    this.#call(name, change, body);
     this.#verbs.push(name);
     if (get && this.#shows(change, this.#collection))
       this.#find(get, this.#recordIn(change, code`${checkedName(name)}.body`), `${name}Record`);
@@ -157,31 +162,60 @@ class TestCode {
     return name in Object(this.#valueOf(operation));
   }
 
+  /** Writes a change with an outdated tag, if the contract declares its error. */
+  #outdated(change: Operation, name: string, fields: readonly (readonly [string, CheckedCode])[] = []): void {
+    if (!conditionOf(change) || !replyFor(change.replies, 412)) return;
+    this.#callWith(change, `outdated${name.charAt(0).toUpperCase()}${name.slice(1)}`, '"0"', 412, fields);
+  }
+
+  /** Writes a call with this condition, and the status that it gets. */
+  #callWith(
+    operation: Operation,
+    name: string,
+    condition: string,
+    status: number,
+    fields: readonly (readonly [string, CheckedCode])[] = [],
+  ): void {
+    const call = code`${member('client', operation.id)}(${this.#argument(operation, fields, condition)})`;
+    this.#lines.push(code`const ${checkedName(name)} = await ${call};`);
+    this.#lines.push(code`assert.equal(${checkedName(name)}.status, ${status});`);
+  }
+
   #delete(remove: Operation, get: Operation | undefined): void {
+    this.#outdated(remove, 'deleted');
     this.#call('deleted', remove, []);
     this.#verbs.push('deleted');
     if (!get || !replyFor(get.replies, 404)) return;
     this.#lines.push(code`assert.equal((await ${member('client', get.id)}(${this.#argument(get, [])})).status, 404);`);
   }
 
-  #call(name: string, operation: Operation, fields: (readonly [string, CheckedCode])[]): void {
+  #call(name: string, operation: Operation, fields: readonly (readonly [string, CheckedCode])[]): void {
     const { status } = successOf(operation) as Reply;
     const call = code`${member('client', operation.id)}(${this.#argument(operation, fields)})`;
     this.#lines.push(code`const ${checkedName(name)} = await ${call};`);
     this.#lines.push(code`assert.ok(${checkedName(name)}.status === ${Number(status)});`);
   }
 
-  #argument(operation: Operation, fields: (readonly [string, CheckedCode])[]): CheckedCode {
+  /** Writes the argument of a call. A required condition that is not given lets the call succeed. */
+  #argument(operation: Operation, fields: readonly (readonly [string, CheckedCode])[], given?: string): CheckedCode {
+    const condition = given ?? (operation.method === 'GET' ? '"0"' : '*');
     const params = operation.parameters
       .filter((one) => one.in === 'path')
       .map((one) => [one.name, this.#toParameter(one)] as const);
     const once = operation.parameters.find(({ keptHours, required }) => keptHours !== undefined && required);
-    const given = [
+    const known = conditionOf(operation);
+    const headers = [
+      ...(once ? [[once.name, this.#toKey()] as const] : []),
+      ...(known && (known.required || declaresDemand(operation) || given !== undefined)
+        ? [[known.name, toLiteral(condition)] as const]
+        : []),
+    ];
+    const parts = [
       ...(params.length > 0 ? [['params', toObjectLiteral(params)] as const] : []),
-      ...(once ? [['headers', toObjectLiteral([[once.name, this.#toKey()]])] as const] : []),
+      ...(headers.length > 0 ? [['headers', toObjectLiteral(headers)] as const] : []),
       ...fields,
     ];
-    return given.length > 0 ? toObjectLiteral(given) : code``;
+    return parts.length > 0 ? toObjectLiteral(parts) : code``;
   }
 
   /** An `Idempotency-Key` for one request of the test. */
