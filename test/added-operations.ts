@@ -1,4 +1,7 @@
-/** The service with operations that the contract does not have: what a contract may say, called for real. */
+/**
+ * Adds operations to the pet store's contract and serves them, so that tests can call features that the contract does
+ * not use.
+ */
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { stringify } from 'yaml';
@@ -13,7 +16,10 @@ import type { Json } from './any-json.ts';
 import { type Edit, edited } from './edited-contract.ts';
 import { handlersFor, type Service, type StartOptions, startService } from './service.ts';
 
-/** An operation with what all have: failures, the request's id on each reply, and a 200 whose body may be anything. */
+/**
+ * Makes an operation with the error replies and the X-Request-Id header that all operations need, and a 200 with any
+ * JSON body.
+ */
 export function operation(operationId: string, source: Json = {}): Json {
   const responses = { '200': { content: { 'application/json': { schema: {} } } }, ...FAILURES, ...source.responses };
   for (const [status, response] of Object.entries<Json>(responses)) {
@@ -30,7 +36,7 @@ const FAILURES: Json = {
   default: { $ref: '#/components/responses/Failure' },
 };
 
-/** The contract with these paths, after an edit. */
+/** Returns the pet store's contract with these paths added, after an edit. */
 export function withPaths(paths: Json, edit: Edit = () => {}): string {
   return edited((parts) => {
     Object.assign(parts.paths, paths);
@@ -41,7 +47,7 @@ export function withPaths(paths: Json, edit: Edit = () => {}): string {
 export const load = (t: Test, yaml: string): Promise<ReadContract> =>
   loadContract(join(t.testdir({ 'petstore.yaml': yaml }), 'petstore.yaml'));
 
-/** Returns the problems that a start reports for this contract; empty if it starts. */
+/** Returns the problems that stop the start of a service with this contract; empty if it would start. */
 export async function problemsOf(
   t: Test,
   yaml: string,
@@ -57,7 +63,7 @@ export async function problemsOf(
   }
 }
 
-/** Serves a contract; the handlers are those of its new operations. */
+/** Starts a service for a contract. `handlers` are those of its new operations. */
 export async function serve(
   t: Test,
   yaml: string,
@@ -73,7 +79,7 @@ export async function serve(
   });
 }
 
-/** A contract with 120 operations: forty resources, each listed, added and fetched, with schemas of their own. */
+/** Makes a contract with 120 operations: list, create and get of forty resources, each with its own schemas. */
 export function withManyOperations(): string {
   const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
   const string = { type: 'string' };

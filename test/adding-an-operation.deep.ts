@@ -1,4 +1,4 @@
-/** Adds an operation to a copy of the project as the guide says, by the commands that it names. */
+/** Adds operations to a copy of the project by the steps and commands of the guide. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,10 +15,10 @@ const NODE = 'node --import=./scripts/typescript/register.js';
 const KEY = 'key-of-the-tests-0123456789';
 const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
-/** The line in which the server says where it listens. */
+/** Matches the server's address in the line that it prints when it listens. */
 const ORIGIN = /http:\/\/127\.0\.0\.1:\d+(?=\D)/;
 
-/** The tests that depend on which operations there are. */
+/** The tests whose results depend on the list of operations. */
 const TESTS = [
   'architecture.test.ts',
   'contract/read/load-contract.test.ts',
@@ -32,7 +32,10 @@ interface Ended {
   output: string;
 }
 
-/** Runs a command in a folder until it ends or prints this; in its own process group, so that all of it can be ended. */
+/**
+ * Runs a command in a folder until it ends or prints `until`. The command has its own process group, so that its
+ * children can also be ended.
+ */
 function run(folder: string, command: string, until?: RegExp): { pid: number; ended: Promise<Ended> } {
   const child = spawn(command, { cwd: folder, env: ENVIRONMENT, shell: true, detached: true });
   const ended = new Promise<Ended>((resolve) => {
@@ -57,7 +60,7 @@ function copyProject(t: Test): string {
   return folder;
 }
 
-/** The hash of every file, by its name. */
+/** Returns the hash of every file in a folder, by its path. */
 function readFiles(folder: string): Map<string, string> {
   const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
   const names = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
@@ -69,7 +72,7 @@ function readFiles(folder: string): Map<string, string> {
   return new Map(kept.map((name) => [name, toHash(name)]));
 }
 
-/** The guide's first example in this language. */
+/** Returns the guide's first code block in this language. */
 function exampleIn(language: string): string {
   const [, indent, text] = new RegExp(`^( *)\`\`\`${language}\n([^]*?)^ *\`\`\`$`, 'm').exec(GUIDE) ?? [];
   return (text as string).replaceAll(new RegExp(`^${indent}`, 'gm'), '');

@@ -7,21 +7,24 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const PACKAGE = 'src/contract-first';
 
-/** The files of the package's entry points: `contract-first/store`. */
+/** The source files of the package's entry points, such as `contract-first/store`. */
 const ENTRY_POINTS: Record<string, string> = Object.fromEntries(
   Object.entries<{ 'contract-first-source'?: string }>(
     JSON.parse(readFileSync(join(ROOT, PACKAGE, 'package.json'), 'utf8')).exports,
   ).map(([name, { 'contract-first-source': file = '' }]) => [join('contract-first', name), join(PACKAGE, file)]),
 );
 
-/** The files below a folder, TypeScript by default, by their paths from the project's root. */
+/** Returns the files below a folder (`.ts` by default), as paths from the project's root. */
 function filesBelow(folder: string, form = /\.ts$/): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name).split(sep).join('/'))
     .filter((name) => form.test(name) && !name.startsWith(`${PACKAGE}/dist/`));
 }
 
-/** The project's own files that a file imports, types too. A file that does not exist is named in a text that the file writes. */
+/**
+ * Returns the project's own files that a file imports, also as types. Missing files are skipped: their imports are in a
+ * text that the file writes.
+ */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const imported = [...text.matchAll(/from '((?:\.|contract-first\b)[^']*)'/g)].map(([, path = '']) =>
@@ -30,7 +33,10 @@ function importsOf(file: string): string[] {
   return imported.filter((name) => name !== file && existsSync(join(ROOT, name)));
 }
 
-/** The files and folders of the package that each of its parts may import, apart from its own. The innermost part counts. */
+/**
+ * For each file or folder of the package, the files and folders that it may import besides itself. The innermost entry
+ * applies.
+ */
 const MAY_IMPORT: Record<string, string> = {
   'run.ts': 'start operate',
   'fastify.ts': 'start service-contract.ts registered.ts operator-error.ts engine operate/config.ts store',
@@ -111,10 +117,10 @@ const MAY_IMPORT: Record<string, string> = {
     'store/api-keys.ts store/contents.ts store/changes store/tables',
 };
 
-/** Files and folders of the package. An empty text names none. */
+/** Converts a list of names to paths in the package. An empty text is an empty list. */
 const ofPackage = (names: string) => names.split(' ').flatMap((name) => (name ? [`${PACKAGE}/${name}`] : []));
 
-/** The table of imports: for each part of the project, the other parts that its files may import. */
+/** For each folder of the project, the paths that its files may import. */
 const ARROWS: Record<string, string[]> = {
   ...Object.fromEntries(Object.entries(MAY_IMPORT).map(([part, names]) => [`${PACKAGE}/${part}`, ofPackage(names)])),
   handlers: ofPackage('engine/index.ts'),
@@ -132,7 +138,10 @@ const ARROWS: Record<string, string[]> = {
   'test/mutation': ['src', 'handlers', 'test'],
 };
 
-/** The README that names a file: of the nearest folder that has one. The package's own README is for its users, and that of PostgreSQL for operators. */
+/**
+ * Returns the README that lists the files of a folder: the nearest one above it. The README of the package is for its
+ * users, and that of `store/postgres` for operators, so the READMEs above these list their files.
+ */
 function readmeOf(folder: string): string {
   if (folder === PACKAGE) return 'src/README.md';
   const file = `${folder}/README.md`;
@@ -142,7 +151,7 @@ function readmeOf(folder: string): string {
 
 const isIn = (place: string) => (file: string) => file === place || file.startsWith(`${place}/`);
 
-/** The innermost folder of the table that a file is in. */
+/** Returns the innermost folder of `ARROWS` that contains a file. */
 function folderOf(file: string): string {
   const [folder] = Object.keys(ARROWS)
     .filter((place) => isIn(place)(file))
@@ -197,7 +206,7 @@ t.test('imports never form a cycle', (t) => {
     for (const imported of importsOf(file)) follow(imported, [...way, file]);
     done.add(file);
   }
-  // Handlers are generated into a map that the routes' types know.
+  // Generated files are skipped, because the generated map of handlers imports the handlers, which import its types.
   for (const file of ['src', 'scripts'].flatMap((folder) => filesBelow(folder)))
     if (!file.startsWith('src/generated/')) follow(file, []);
   t.end();
@@ -274,7 +283,7 @@ t.test('the engine, the tools and the scripts import no file of the pet store', 
   for (const file of files) t.notOk(importsOf(file).some(isOfAService), file);
 });
 
-/** The packages that the pet store has chosen itself. */
+/** The packages that the pet store depends on besides contract-first. */
 const CHOSEN = [
   ...['@fastify/bearer-auth', '@fastify/swagger', '@fastify/swagger-ui', 'ajv'],
   ...['better-sqlite3', 'fastify', 'fastify-openapi-glue'],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
 
-/** Calls that return no promise and throw at once, so that the `try` catches their errors. */
+/** Calls that return no promise: they throw synchronously, so that the `try` catches their errors. */
 const AT_ONCE = ['Readable.from', 'document.toJS'];
 
 const FOLDERS = ['src', 'handlers', 'scripts'];
@@ -13,7 +13,10 @@ const filesBelow = (folder: string) =>
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name));
 
-/** Whether the node is in the try block of an async function: an error of what it returns without `await` would pass the catch. */
+/**
+ * True if the node is in the try block of an async function: a promise that is returned there without `await` rejects
+ * after the `catch`.
+ */
 function isCaughtInAsync(node: ts.Node): boolean {
   for (let at = node; at.parent; at = at.parent) {
     if (ts.isFunctionLike(at)) return false;
@@ -29,7 +32,10 @@ function isInAsync(node: ts.Node): boolean {
 
 const mayFailLater = (node: ts.Node) => ts.isCallExpression(node) && !AT_ONCE.includes(node.expression.getText());
 
-/** Finds calls with errors that their `try` or their `catch` misses: a returned promise without `await`, and `Promise.resolve(call())`. */
+/**
+ * Finds promises whose rejection bypasses `try` or `catch`: those returned in a try block without `await`, and
+ * `Promise.resolve(call())`.
+ */
 function mistakesIn(file: string, text = readFileSync(file, 'utf8')): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];

@@ -1,4 +1,4 @@
-/** The store with another domain: what any store must do holds for books too. */
+/** Runs the tests of `store-suite.ts` with a second domain: books. */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
@@ -14,12 +14,12 @@ import { LIMITS, withRecords } from './database.ts';
 import { schemaOf, settingsOf, startPostgres } from './postgres.ts';
 import { type AnyStore, type Place, testSharing, testStore } from './store-suite.ts';
 
-/** The fields that may be null. */
+/** Every nullable field with the value null. */
 const NULLS = { tags: null, rating: null, series: null, isSold: null, shelf: null };
 
 const openBooks = (database: Database) => withRecords(openStore(database, { books }, LIMITS), 'books') as AnyStore;
 
-/** A description may become stricter than what is stored. */
+/** Checks that a stored record which lacks a field that the contract requires is counted as invalid. */
 async function testMissingField(t: Test, { open, execute }: Place): Promise<void> {
   const store = await open();
   const book = { title: 'Emma', isbn: 7n, authors: ['Jane Austen'], price: 1.5, ...NULLS };
@@ -30,10 +30,10 @@ async function testMissingField(t: Test, { open, execute }: Place): Promise<void
   await store.close();
 }
 
-/** Ends a literal of SQL, of JSON, and more. */
+/** A name that would end a string literal in SQL, JSON or JavaScript if it were not escaped. */
 const NAME = `'"\\'' || (SELECT 1/0) || '\u2028\n\0$1 --`;
 
-/** The contract names the fields: its names may have any characters. */
+/** Checks that records may have fields of any name, because a contract may name its fields freely. */
 async function testAnyName(
   t: Test,
   open: (description: AnyDescription) => AnyStore | Promise<AnyStore>,
@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-/** The domain with other migrations: those of the books, changed. */
+/** The books domain with its first migration changed by `change`. */
 function withMigrations(t: Test, change: (sql: string) => string): AnyDescription {
   const read = (database: string) =>
     change(readFileSync(new URL(`${database}/0001-books.sql`, books.migrations), 'utf8'));

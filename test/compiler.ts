@@ -1,4 +1,4 @@
-/** The compiler, reused for many runs: what it reports for files of the project, some of them with other texts. */
+/** Type-checks files of the project, some of them with changed texts, and reuses parsed files over many runs. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -6,19 +6,22 @@ import ts from 'typescript';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile);
 
-/** The types of the service, which no file imports. */
+/** The file that registers the types of the service. No other file imports it. */
 const REGISTER = 'src/generated/register.ts';
 
-/** Takes texts by the path of their file from the project's root. Yields only files with problems. */
+/**
+ * Compiles files after replacing some of their texts, which are given by path from the project's root. Yields only
+ * files with problems.
+ */
 export type Diagnose = (files: string[], texts: Record<string, string>) => Generator<[file: string, said: string]>;
 
-/** The files in these folders, in this order. */
+/** Returns the files in these folders that tsconfig.json includes, in this order. */
 export function filesIn(include: string[]): string[] {
   const { fileNames } = ts.parseJsonConfigFileContent({ ...config, include }, ts.sys, ROOT);
   return fileNames.map((file) => file.slice(ROOT.length));
 }
 
-/** Read once for all runs of a process. */
+/** Parsed files, shared by all runs of a process. */
 const known = new Map<string, ts.SourceFile | undefined>();
 
 export function buildDiagnose(settings: ts.CompilerOptions = {}): Diagnose {
@@ -52,7 +55,10 @@ export function buildDiagnose(settings: ts.CompilerOptions = {}): Diagnose {
   };
 }
 
-/** The problems of each of these files, which replace the project's, in one run; empty for one that compiles. */
+/**
+ * Replaces these files of the project and compiles them in one run. Returns the problems of each file, or an empty text
+ * for a file without problems.
+ */
 export function diagnoseAll(compiler: Diagnose, files: string[], texts: Record<string, string>): string[] {
   const found = new Map(compiler(files, texts));
   return files.map((file) => found.get(file) ?? '');
@@ -63,7 +69,7 @@ export const read = (file: string) => readFileSync(ROOT + file, 'utf8');
 
 let ofHandlers: Diagnose | undefined;
 
-/** The problems of each of these files, which may leave names unused. */
+/** Returns the problems of each of these files. Unused names are not reported. */
 export function diagnose(sources: Record<string, string>): Record<string, string> {
   ofHandlers ??= buildDiagnose({ noUnusedLocals: false, noUnusedParameters: false });
   const files = Object.keys(sources);
@@ -71,7 +77,7 @@ export function diagnose(sources: Record<string, string>): Record<string, string
   return Object.fromEntries(files.map((file, index) => [file, found[index] as string]));
 }
 
-/** The problems of handlers with these answers, each by its number, in one run. */
+/** Compiles a handler for each of these answers in one run. Returns the problems of each handler. */
 export function diagnoseAnswers(answers: [operation: string, answer: string][], types = read(TYPES)): string[] {
   const handlers = answers.map(([operation, answer], index) => [
     `handlers/answer${index}.ts`,

@@ -1,4 +1,4 @@
-/** The configuration of our service in an environment. */
+/** Loads the pet store's configuration from environment variables. */
 import type { Settings } from '../src/contract-first/engine/services.ts';
 import { loadConfig as load } from '../src/contract-first/operate/config.ts';
 

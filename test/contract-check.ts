@@ -1,6 +1,7 @@
 /**
- * The independent check of replies, against the checked-in contract unless another is named. The pet store declares all that it sends, also
- * with edits, which leave fields unnamed to test that they are sent.
+ * The independent check of replies against a contract, by default the checked-in one. For the pet store, it also
+ * reports undeclared headers, because the contract declares all of them. For edited contracts, it allows undeclared
+ * fields, because some edits remove fields to test that the server still sends them.
  */
 import { readFileSync } from 'node:fs';
 import { ContractCheck as Check } from '../src/contract-first/testing/contract-check.ts';

@@ -1,9 +1,12 @@
-/** A proxy to a server on this machine that can cut its connections before an answer comes back, or move it away. */
+/**
+ * A TCP proxy to a server on this machine. It can cut a connection before an answer reaches the client, or delay each
+ * packet.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A server of connections, on a free port of this machine. */
+/** Listens for connections on a free port of 127.0.0.1. */
 export async function listen(use: (socket: Socket) => void): Promise<{ port: number; origin: string; close(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -22,11 +25,14 @@ export async function listen(use: (socket: Socket) => void): Promise<{ port: num
 
 export interface CuttingProxy {
   port: number;
-  /** Cuts a connection when the client has sent this and the server has answered it: the answer is lost. */
+  /**
+   * From now on, cuts a connection once the client has sent `text` and the server has answered: the client never gets
+   * the answer.
+   */
   cutAnswerTo(text: string | undefined): void;
 }
 
-/** `away` is how long each packet takes, in milliseconds. */
+/** `away` is the delay of each packet in milliseconds. */
 export async function startCuttingProxy(t: Test, target: number, away = 0): Promise<CuttingProxy> {
   const later = (act: () => void) => void (away > 0 ? setTimeout(act, away) : act());
   let cut: string | undefined;

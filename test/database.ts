@@ -1,4 +1,4 @@
-/** A store on SQLite by its URL, as the configuration opens it. */
+/** Opens SQLite and in-memory stores of the pet store by URL, as the configuration does. */
 import type { Awaitable, Page } from '../src/contract-first/store/collection.ts';
 import { toCursor } from '../src/contract-first/store/cursors.ts';
 import { type Database, parseDatabaseUrl } from '../src/contract-first/store/database-url.ts';
@@ -10,7 +10,7 @@ import { domain } from '../src/generated/domain.ts';
 
 type Records = CollectionOf<(typeof domain)['pets']>;
 
-/** A store with the collections of the pet store. */
+/** A store of the pet store's domain, with its pets as `records`. */
 export type OwnStore = Store<CollectionsOf<typeof domain>> & { records: Records };
 
 /** Returns the store with one of its collections as `records`. */
@@ -19,7 +19,7 @@ export const withRecords = (store: Awaitable<Store>, name = 'pets') =>
     records: Object.entries((store as Store).collections).find(([one]) => one === name)?.[1],
   });
 
-/** No call waits so long, however busy the machine is. */
+/** Timeouts longer than any call takes, even on a busy machine. */
 export const LIMITS = { createTimeout: 60_000, maxCreates: 10_000, checkTimeout: 60_000 };
 
 export function openUrl(
@@ -36,12 +36,12 @@ export type Pet = SchemaOf<'Pet'>;
 export type NewPet = SchemaOf<'NewPet'>;
 export type PetStatus = SchemaOf<'PetStatus'>;
 
-/** Returns the values of the filters, in the form for cursors and statements: undefined for an unused filter. */
+/** Returns the filters of a query in the order that cursors and statements use; undefined for an unused filter. */
 export function valuesOf(query: Readonly<Record<string, unknown>>): unknown[] {
   return domain.pets.lists.equal.map((name) => query[name]);
 }
 
-/** A page after the record with an id; as a promise where the store gives one. */
+/** Lists the pets after the pet with the id `after`. Returns a promise if the store does. */
 export function listPets(
   { records }: Pick<OwnStore, 'records'>,
   { after, ...query }: { limit: number; status?: PetStatus | undefined; after?: bigint | undefined },

@@ -1,4 +1,4 @@
-/** The queries of the alerts and the dashboard to Prometheus. */
+/** The Prometheus queries of the alerts and the dashboard in `scripts/deploy`. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -11,7 +11,7 @@ export interface Alert {
 
 export const alerts = (): Alert[] => parse(readFileSync('scripts/deploy/alerts.yaml', 'utf8')).groups[0].rules;
 
-/** Returns all queries, with the dashboard's variables filled in. */
+/** Returns all queries, with the dashboard's variables replaced by values. */
 export function queries(): string[] {
   const { panels } = JSON.parse(readFileSync('scripts/deploy/dashboard.json', 'utf8'));
   const shown: { expr: string }[] = panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets);

@@ -1,4 +1,7 @@
-/** Every example of a reply in the contract, asked for: people read and tools mock what the server gives. */
+/**
+ * Compares each example reply in the contract with a reply of the server, because people read the examples and tools
+ * mock them.
+ */
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { resolveDocument } from '../src/contract-first/contract/read/load-contract.ts';
@@ -10,14 +13,14 @@ import { openUrl } from './database.ts';
 import { CONTRACT } from './properties/operations.ts';
 import { type ReceivedReply, type RequestOptions, startService } from './service.ts';
 
-/** The headers that depend on earlier requests. */
+/** Headers whose values depend on earlier requests. */
 const OF_RATES = ['ratelimit', 'ratelimit-policy', 'retry-after'];
 
 const PETS = '/v1/pets';
 const REX = { name: 'Rex', categoryId: 7, status: 'available' };
 const MIA = { name: 'Mia', categoryId: 7 };
 
-/** The situation of an example: the animals of the service, the rate and scopes of the key, and whether the store is lost. */
+/** The state of the service for an example: its pets, the rate and scopes of the key, and whether the store fails. */
 interface Place {
   pets?: object[];
   rate?: string;
@@ -29,7 +32,10 @@ type Ask = [place: Place, url: string, options?: RequestOptions];
 
 const post = (body: unknown, headers = {}): RequestOptions => ({ method: 'POST', body, headers });
 
-/** The request that leads to an example, by the example's name in the contract, and by operation if the requests differ. */
+/**
+ * For each example in the contract, the request whose reply it shows. Keys are the example's name, preceded by the
+ * operationId if operations differ.
+ */
 const ASKS: Record<string, Ask> = {
   'listPets two': [{ pets: [REX, MIA] }, PETS],
   'createPet added': [{}, PETS, post(REX)],
@@ -79,7 +85,7 @@ async function ask(
   return request(url, { key, ...options });
 }
 
-/** Each example of a reply: its operation, its body, and the headers with examples of the same name. */
+/** All example replies: operation, body, and the headers whose examples have the same name. */
 const declared = Object.values<Json>(resolveDocument(parse(CONTRACT), () => {}).paths)
   .flatMap((item) => ['get', 'post'].flatMap((method) => item[method] ?? []))
   .flatMap(({ operationId, responses }) =>
@@ -100,7 +106,7 @@ t.test('every example reply of the contract is compared with a reply of the serv
   t.strictSame(declared.map(({ name }) => name).sort(), Object.keys(ASKS).sort());
 });
 
-/** Returns the headers of the example with this name. */
+/** Returns the example headers with this name. */
 function headersOf(wanted: string): [string, string][] {
   return declared.flatMap(({ name, headers }) => (name === wanted ? (headers as [string, string][]) : []));
 }

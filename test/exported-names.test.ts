@@ -3,7 +3,7 @@ import t from 'tap';
 
 const PACKAGE = new URL('../src/contract-first/', import.meta.url);
 
-/** The package's code, by the paths of its files. */
+/** The source code of the package, by file path. */
 const CODE = new Map(
   readdirSync(PACKAGE, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
@@ -11,11 +11,11 @@ const CODE = new Map(
     .map((file) => [file, readFileSync(new URL(file, PACKAGE), 'utf8')]),
 );
 
-/** An exported declaration of a function, a class, a type or a constant; or of several constants, by a pattern. */
+/** Matches an exported function, class, type or constant, and an exported destructuring of several constants. */
 const EXPORTED =
   /^export (?:async |abstract )?(?:(?:function\*?|class|interface|type|const|let) ([\w$]+)|const [{[]([^}\]]*)[}\]])/gm;
 
-/** The files that declare and export a name, by the name. A function's overloads are one. */
+/** For each exported name, the files that declare it. Overloads of a function count once. */
 const FILES_OF = new Map<string, string[]>();
 for (const [file, text] of CODE) {
   const names = [...text.matchAll(EXPORTED)].flatMap(([, name, pattern = '']) =>
@@ -24,7 +24,7 @@ for (const [file, text] of CODE) {
   for (const name of new Set(names)) FILES_OF.set(name, [...(FILES_OF.get(name) ?? []), file]);
 }
 
-/** Names with two meanings, and why. */
+/** Names that two files export with different meanings, and the reason. */
 const SHARED: Record<string, string> = {
   OpenOperation: 'cli/generate writes it into a service, where registered.ts reads it',
   toErrorBody: 'cli/scaffold writes it into a service, in place of the usual one',
@@ -32,7 +32,7 @@ const SHARED: Record<string, string> = {
 
 const countIn = (files: string[], folder: string) => files.filter((file) => file.startsWith(folder)).length;
 
-/** Counts the meanings of a name. The same part of both databases counts as one. */
+/** Counts the meanings of a name. If both `store/sqlite` and `store/postgres` export it, these two count as one. */
 const countMeanings = (files: string[]) =>
   files.length - Math.min(countIn(files, 'store/sqlite/'), countIn(files, 'store/postgres/'));
 
@@ -42,10 +42,10 @@ t.test('two files of the package never export one name with two meanings', async
     t.equal(countMeanings(files), name in SHARED ? 2 : 1, `${name}: ${files.join(', ')}`);
 });
 
-/** A handler refuses a request by an error reply, the store refuses a change; and helpers of both. */
+/** The allowed names with "refuse": error replies of handlers, refused changes of the store, and helpers for both. */
 const REFUSING = /^(refuse|refuseAt|Refused|RefusedUnlessNever|Refusal|isRefused|refusalCodeOf)$/;
 
-/** Functions, methods, classes and types, exported or not. */
+/** Matches declarations of functions, methods, classes and types, exported or not. */
 const DECLARED =
   /\b(?:function\*?|class|interface|type) (\w+)|^ +(?:async )?\*?#?(\w+)\(.*\{$|\bconst (\w+) = (?:async )?\(/gm;
 

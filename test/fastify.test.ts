@@ -1,4 +1,4 @@
-/** The service in an app that its team made: as a plugin, on a server with our options, and built whole. */
+/** The engine as a plugin in a team's own Fastify app, in an app with serverOptions(), and in an app of build(). */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ interface Started {
 }
 
 interface StartOptions {
-  /** The team's own part of the app, before the plugin. */
+  /** Adds the team's own routes and hooks to the app before contract-first is registered. */
   add?: (app: FastifyInstance) => unknown;
   options?: Partial<ContractFirstOptions>;
   server?: Partial<HttpOptions>;
@@ -120,7 +120,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 
   t.test(`two services in one process may give the same error code different statuses, ${way}`, async (t) => {
-    // As the generated domain.ts of a second service does.
+    // As the generated domain.ts of a second service in the process would do.
     const errors = addErrors({ pet_not_found: { status: 410 }, pet_is_sold: { status: 422 } });
     const listPets = async () => Promise.reject(new HttpError('pet_not_found', 'None.'));
     const addPet = async () => Promise.reject(new HttpError('pet_not_found', 'None.', { status: 409 }));
@@ -435,7 +435,7 @@ t.test(
   },
 );
 
-/** The service with an edited contract. */
+/** The pet store with an edited contract. */
 function withContract(t: Test, edit: Edit): Service {
   const files = { openapi: { 'pets.yaml': edited(edit) } };
   return { ...own, contract: pathToFileURL(join(t.testdir(files), 'openapi/pets.yaml')) };

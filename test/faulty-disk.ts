@@ -1,4 +1,7 @@
-/** A disk that stalls or fails on request, for the programs of one test: their fsync, and their write of the log, are replaced. */
+/**
+ * A disk that stalls or fails on request. A preloaded library replaces fsync and the write of the log in programs that
+ * run with `env`.
+ */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Test } from 'tap';
@@ -35,13 +38,13 @@ ssize_t write(int fd, const void *bytes, size_t count) {
 `;
 
 export interface FaultyDisk {
-  /** The environment of the programs that have this disk. */
+  /** Environment variables for the programs that use this disk. */
   env: Record<string, string>;
-  /** After this call, no fsync returns. */
+  /** From now on, no call of fsync returns. */
   stall(): void;
-  /** After this call, no write to the log returns, if the log is a file. */
+  /** From now on, no write to the log returns. This works only if the log is a file. */
   stallLog(): void;
-  /** After this call, every fsync fails with EIO. */
+  /** From now on, every fsync fails with EIO. */
   fail(): void;
   mend(): void;
 }

@@ -1,4 +1,4 @@
-/** Two operations that use most of guide/features.md, as text: the paths of a contract, and their handlers by operationId. */
+/** Operations that use most features of guide/features.md: their paths as YAML, and their handlers by operationId. */
 
 const RESPONSES = `
         "400":

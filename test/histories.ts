@@ -1,7 +1,10 @@
-/** The requests of clients of several instances with their answers, and whether one copy of the pets could have given these. */
+/**
+ * Records calls of concurrent clients on several stores, and checks whether a single copy of the pets could have given
+ * the same answers.
+ */
 import { listPets, type OwnStore } from './database.ts';
 
-/** A call, with the time at which it was made and answered. Ids are those of pets. */
+/** A call with the times at which it began and ended, in milliseconds. Ids are those of pets. */
 export type Call = { from: number; to: number } & (
   | { kind: 'create'; id: bigint }
   | { kind: 'get'; id: bigint; isFound: boolean }
@@ -12,9 +15,10 @@ const NONE = -1n;
 const ALL = 2n ** 63n;
 
 /**
- * Pets become visible in the order of their ids: at each moment, all up to one id are. So each call says of a moment between its
- * begin and its end that this id was at least so high, or at most. A history is right (linearizable) where no call sees less
- * than one that had ended before it began.
+ * Returns the reasons why a history of calls is not linearizable; empty if it is. Pets become visible in the order of
+ * their ids. So each answer proves that, at some moment during its call, the highest visible id was at least, or at
+ * most, a certain id. It is a violation if an answer proves less than another call had already proved before this call
+ * began.
  */
 export function violationsOf(calls: Call[]): string[] {
   const ids = calls.flatMap((call) => (call.kind === 'create' ? [call.id] : [])).sort((a, b) => (a < b ? -1 : 1));
@@ -42,7 +46,7 @@ export function violationsOf(calls: Call[]): string[] {
   return violations;
 }
 
-/** The pets that the page should have had: those below its last one. */
+/** Returns the created pets that a page skipped: those between its cursor and its last pet that it does not contain. */
 function holesIn({ after, ids }: Call & { kind: 'list' }, created: bigint[]): string[] {
   const last = ids.at(-1) ?? after;
   const seen = new Set(ids);
@@ -50,7 +54,7 @@ function holesIn({ after, ids }: Call & { kind: 'list' }, created: bigint[]): st
   return between.filter((id) => !seen.has(id)).map((id) => `a page passed ${id}`);
 }
 
-/** Returns the index at which the ids after this one begin. */
+/** Returns the index of the first id after this one. */
 function placeAfter(id: bigint, ascending: bigint[]): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {
@@ -77,7 +81,7 @@ function mostIn(call: Call, created: bigint[]): bigint {
 
 const toText = (call: Call) => JSON.stringify(call, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
-/** Clients that create, get and page through what they see, on these instances, for so long, and each of them five times at least. */
+/** Lets clients create, get and list pets on these stores for this time. Each client makes at least five rounds. */
 export async function record(stores: OwnStore[], clients: number, milliseconds: number): Promise<Call[]> {
   const calls: Call[] = [];
   const end = performance.now() + milliseconds;
@@ -99,7 +103,7 @@ export async function record(stores: OwnStore[], clients: number, milliseconds: 
         if (id > newest) newest = id;
         return { kind: 'create', id };
       });
-      // Its own pet, and one that may not be there yet.
+      // The pet that this client created, and the next id, which may not exist yet.
       for (const wanted of [id, newest + 1n]) {
         await timed(async () => ({
           kind: 'get',

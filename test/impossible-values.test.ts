@@ -1,12 +1,17 @@
-/** Values that no database can hold, sent at once with others: each caller gets an answer of its own, on both databases. */
+/**
+ * Sends texts that a database cannot store together with valid ones, and checks that each caller gets its own answer,
+ * on both databases.
+ */
 import t, { type Test } from 'tap';
 import { type Fields, isRefused } from '../src/contract-first/store/collection.ts';
 import { idempotencyOf, keyOf, type Open, onBoth, type Shop } from './orders/shops.ts';
 
-/** PostgreSQL takes neither; half a surrogate pair would be read as U+FFFD. */
+/** PostgreSQL rejects U+0000. It also rejects half surrogate pairs, which SQLite would return as U+FFFD. */
 const IMPOSSIBLE = ['\0', 'a\0', '\ud800', 'a\udfff'];
 
-/** Runs all at once, each of them many times, so that they share statements. */
+/**
+ * Makes all calls five times at the same time, so that they share statements. Returns the outcomes of the last round.
+ */
 async function atOnce<Answer>(asks: (() => Answer | Promise<Answer>)[]): Promise<PromiseSettledResult<Answer>[]> {
   const all = Array.from({ length: 5 }, () => asks).flat();
   return (await Promise.allSettled(all.map(async (ask) => ask()))).slice(-asks.length);
@@ -118,7 +123,7 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
   );
 }
 
-/** Letters that no compression makes short. */
+/** Returns a text of random Chinese characters, which the database cannot compress. */
 function randomText(length: number): string {
   return Array.from({ length }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join('');
 }

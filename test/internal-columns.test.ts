@@ -1,4 +1,4 @@
-/** Columns that no client sees, and collections that no schema describes, on both databases. */
+/** Internal columns, which clients never see, and collections without a schema, on both databases. */
 import t, { type Test } from 'tap';
 import { checkStoredRecords } from '../src/contract-first/engine/routes/stored-records.ts';
 import { internalOf } from '../src/contract-first/json/whole-records.ts';

@@ -1,4 +1,4 @@
-/** Lists with ranges, with beginnings of texts, and in declared orders, on both databases. */
+/** Lists with ranges, prefixes and declared orders, on both databases. */
 import t, { type Test } from 'tap';
 import type { Fields, PageQuery } from '../src/contract-first/store/collection.ts';
 import { toCursor } from '../src/contract-first/store/cursors.ts';
@@ -8,7 +8,10 @@ import { keyOf, type Open, onBoth, type Shop } from './orders/shops.ts';
 
 type Asked = Omit<PageQuery, 'limit'> & { order?: string };
 
-/** Beginnings and ends in the order of code points: JavaScript would put a dog before U+FFFF. */
+/**
+ * Texts in the order of their code points. JavaScript compares UTF-16 units instead, and would sort U+1F415 before
+ * U+FFFF.
+ */
 const NOTES = [
   'a',
   'a\u{10ffff}',
@@ -34,7 +37,7 @@ async function readAll({ orders }: Shop, asked: Asked, limit: number): Promise<F
   return found;
 }
 
-/** Forty orders, many of them with the same values. */
+/** Creates forty orders, many of which have equal values. */
 async function fill({ orders }: Shop): Promise<Fields[]> {
   const records = Array.from({ length: 40 }, (_, index) => ({
     price: BigInt((index * 7) % 11),

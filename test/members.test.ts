@@ -1,4 +1,4 @@
-/** Texts whose case does not count, and records that go with another one, in all databases. */
+/** Unique texts that ignore letter case, and records that are deleted together with their parent, on all databases. */
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, isRefused } from '../src/contract-first/store/collection.ts';
@@ -25,7 +25,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
       const other = (await clubs.create({ name: 'Other' })) as Fields;
       t.match(await clubs.update(other.id, { name: 'zebRA' }), { refused: 'name_taken' });
       t.match(await clubs.update(other.id, { name: 'OTHER' }), { name: 'OTHER' });
-      // Only the letters a to z have no case.
+      // Only A to Z ignore case: `É` and `é` are different letters.
       t.match(await clubs.create({ name: '\u00e9TANG' }), { name: '\u00e9TANG' });
       t.match(await clubs.create({ name: '\u00e9tang' }), { refused: 'name_taken' });
     },
@@ -102,7 +102,7 @@ function testMembers(t: Test, open: (t: Test) => Promise<Clubs>): void {
       t.equal(await members.get('1'), undefined);
       t.match((await members.list({ limit: 9 }))?.body.read(), [{ email: '2' }]);
       t.match(await members.create(all[0] as Fields), { refused: 'no_such_clubs' });
-      // Its key is answered as it was: it was done.
+      // The Idempotency-Key of a create still returns its answer, although the created records are deleted.
       t.match(await members.createAll(all, { idempotency: idempotencyOf('all') }), all);
       t.equal(await members.get('1'), undefined);
     },

@@ -1,4 +1,7 @@
-/** Times however they are spelled, records whose first fields are absent, and changes within a field, on both databases. */
+/**
+ * Times in various spellings, records without their first fields, and merge patches of nested objects, on both
+ * databases.
+ */
 import t, { type Test } from 'tap';
 import type { JsonText } from '../src/contract-first/json/json-text.ts';
 import type { AnyCollection, Fields, PageQuery } from '../src/contract-first/store/collection.ts';
@@ -7,7 +10,7 @@ import { domain } from './moments/domain.ts';
 import { loadCodecs, transactions } from './moments/writing.ts';
 import { idempotencyOf, onBoth } from './orders/shops.ts';
 
-/** Spellings of one instant. */
+/** Different spellings of the same instant. */
 const SPELLINGS = [
   '2026-01-01T18:30:00.000Z',
   '2026-01-01T18:30:00Z',

@@ -1,4 +1,7 @@
-/** Names that come from a service's package.json: the engine has none of its own. */
+/**
+ * The name of a service comes from its package.json and is used in keys, files and connections. The engine itself
+ * contains no name of a service.
+ */
 import t from 'tap';
 import { buildRegister, buildService } from '../src/contract-first/cli/generate/service-files.ts';
 import { loadConfig } from '../src/contract-first/operate/config.ts';

@@ -1,4 +1,7 @@
-/** Changes of records, on both databases: conditions, keys, sums, and what the store sets itself. */
+/**
+ * Changes of records on both databases: conditions, Idempotency-Keys, additions to numbers, and values that the store
+ * sets.
+ */
 import t, { type Test } from 'tap';
 import {
   type Fields,
@@ -19,7 +22,7 @@ import { coupons, domain as DOMAIN, orders } from './orders/domain.ts';
 import { idempotencyOf, keyOf, type Open, onBoth, type Shop, toShop } from './orders/shops.ts';
 import { domain as shops } from './tenants/domain.ts';
 
-/** The same tables, whose orders promise less: any may be added beside any others. */
+/** A description of the same tables without unique sets and references, so that any record can be added. */
 const FREE: AnyDomain = {
   pets,
   coupons,
@@ -289,14 +292,16 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
         const name = sql?.replaceAll(', ', '_');
         return sql ? reported(`orders${list} in the order ${order}`, `orders_by_${name} ON orders (${sql}, seq)`) : [];
       });
-    // An order backwards has the same index; one by a filter has that of the filter.
+    // An order and its reverse need the same index. An order by a field that the list is filtered by needs only the
+    // index of the filter.
     t.strictSame(warnings, [
       ...ofOrder('newest', 'status, placed_at', 'pieces, placed_at', 'placed_at'),
       ...ofOrder('cheapest', 'status, price', 'pieces, price', 'price'),
       ...ofOrder('byPieces', 'status, pieces', 'pieces'),
       ...ofOrder('byStatus', 'status', 'pieces, status'),
     ]);
-    // A unique index serves the name, one with more columns the nickname.
+    // The unique index on the name serves the filter by name. The unique index on (club, nickname) does not help the
+    // filter by club.
     const club = reported('members filtered by clubId', 'members_by_club_id ON members (club_id, seq)');
     t.strictSame(await warningsOf(clubs), [club]);
     t.strictSame(await warningsOf(shops), [

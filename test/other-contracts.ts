@@ -1,4 +1,4 @@
-/** Other people's contracts, in `test/other-contracts/`, and what must be changed in each. */
+/** Third-party contracts from `test/other-contracts/`, with the changes that each one needs before it can be served. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
@@ -7,9 +7,9 @@ import type { Json } from './any-json.ts';
 interface Other {
   /** The expected problems, by operation. */
   refused: Record<string, RegExp>;
-  /** Changes the contract as the table says. */
+  /** Changes the contract so that it can be served. */
   change(contract: Json): void;
-  /** The function of the team's `src/errors.ts`. */
+  /** The function that a team would write in `src/errors.ts`. */
   toErrorBody: (error: Json) => Json;
 }
 
@@ -25,7 +25,7 @@ export const OTHERS: Record<string, Other> = {
   'petstore-expanded': withStatus,
   'swagger-petstore': {
     ...asItIs,
-    // Beside JSON, XML and a form with objects are 415.
+    // Next to JSON, XML and forms with objects are not supported: such requests get 415.
     change: ({ components }) => {
       const { content } = components.requestBodies.Pet;
       components.requestBodies.Pet.content = { 'application/json': content['application/json'] };
@@ -38,12 +38,12 @@ export const OTHERS: Record<string, Other> = {
   'api-with-examples': asItIs,
 };
 
-/** The contract after its change, as YAML. */
+/** Returns the changed contract as YAML. */
 export function changed(name: string): string {
   const contract = parse(readFileSync(fileOf(name), 'utf8'));
   OTHERS[name]?.change(contract);
   return stringify(contract, { aliasDuplicateObjects: false });
 }
 
-/** Returns the URL of the contract file. */
+/** Returns the path of the contract's file. */
 export const fileOf = (name: string) => fileURLToPath(new URL(`./other-contracts/${name}.yaml`, import.meta.url));

@@ -1,4 +1,7 @@
-/** A team's own plugins, routes and WebSockets: what they find, and what holds for them as for operations. */
+/**
+ * A team's own plugins, routes and WebSockets: the decorations that they find, and the limits that they share with
+ * operations.
+ */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import websocket from '@fastify/websocket';
@@ -35,7 +38,7 @@ t.test(
   },
 );
 
-/** A route that answers on request. */
+/** Builds a plugin with a route that replies only when the test says so. */
 function buildSlow() {
   let reported = (_asked: { reply: FastifyReply }) => {};
   const asked = new Promise<{ reply: FastifyReply }>((resolve) => {
@@ -102,7 +105,7 @@ t.test(
 
 const PET = '{"name":"Rex","categoryId":1}';
 
-/** The service with a route that sends each message back. */
+/** Starts the service with a WebSocket that sends each message back. */
 const startEcho = (t: Test, options: StartOptions = {}) =>
   startService(t, {
     ...options,
@@ -130,7 +133,7 @@ t.test('WebSocket messages flow both ways, even if the server has reached its li
   const { port, request } = await startEcho(t, { limits: loadConfig({ MAX_CONNECTIONS: '1' }) });
   const socket = await open(t, port);
   t.equal(await echo(socket, 'x'.repeat(100_000)), 'x'.repeat(100_000));
-  // Its connection is not idle, however long it asks for nothing.
+  // The WebSocket's connection does not count as idle, even if its client is silent for long.
   await wait(2500);
   for (let count = 0; count < 3; count++) t.equal((await request('/v1/pets')).status, 503);
   t.equal(await echo(socket, 'later'), 'later');

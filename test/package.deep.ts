@@ -1,4 +1,7 @@
-/** The package as a team gets it: packed, installed elsewhere, and made a service of, with the first contract and with one of its own. */
+/**
+ * Packs the package, installs it outside of the project, and makes services with it: one with the first contract, and
+ * one with a third-party contract.
+ */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -78,7 +81,7 @@ t.test(
   'the new service passes its types, tests, lint and freshness check; running new again changes nothing',
   async (t) => {
     for (const args of [['run', 'types'], ['test'], ['run', 'build']]) t.ok(run(books, 'npm', ...args).length >= 0);
-    // Headers that the server sends and the contract does not declare are warnings.
+    // Headers that the server sends and the contract does not declare are only warnings.
     t.notMatch(run(books, 'npx', '--no', '--', 'contract-first', 'lint'), / error /);
     t.equal(run(books, 'npx', '--no', '--', 'contract-first', 'generate', '--check'), '');
     const said = run(books, 'npx', '--no', '--', 'contract-first', 'new', '.');
@@ -87,7 +90,7 @@ t.test(
     const versions = [...JSON.stringify(found).matchAll(/"(cookie|content-disposition)":\{"version":"(\d+)/g)].map(
       ([, name, major]) => `${name} ${major}`,
     );
-    // Later ones want Node 22.
+    // Newer versions of these packages need Node 22.
     t.strictSame([...new Set(versions)].sort(), ['content-disposition 2', 'cookie 1']);
   },
 );

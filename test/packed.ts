@@ -1,4 +1,4 @@
-/** The package as a team gets it, in folders outside of the project, and services of it. */
+/** Packs and installs the package in folders outside of the project, and starts services there. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { Json } from './any-json.ts';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const KEY = 'key-of-the-tests-0123456789';
-/** The environment of a developer's shell, without the variables of the tests' own processes. */
+/** The environment variables of a developer's shell, without those of the test processes. */
 const ENV = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>
@@ -20,21 +20,24 @@ const ENV = Object.fromEntries(
   ),
 );
 
-/** Folders outside of the project, gone after the test. */
+/** A folder outside of the project, which is removed after the test. */
 export const base = mkdtempSync(join(tmpdir(), 'contract-first-'));
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 
 export const tryRun = (cwd: string, command: string, ...args: string[]) =>
   spawnSync(command, args, { cwd, env: ENV, encoding: 'utf8' });
 
-/** @throws Error with all output if it fails */
+/** @throws Error with all output if the command fails */
 export function run(cwd: string, command: string, ...args: string[]): string {
   const { status, stdout, stderr } = tryRun(cwd, command, ...args);
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${status}\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** Packs a copy of the repository, whose own build may be in use, with these files of the package edited or added. Returns the tarball's path. */
+/**
+ * Packs a copy of the repository, because a build in the repository itself may be in use. `edits` changes or adds files
+ * of the package. Returns the path of the tarball.
+ */
 export function pack(name: string, edits: Record<string, (text: string) => string> = {}) {
   const copy = join(base, name);
   const engine = join(copy, 'src/contract-first');
@@ -52,7 +55,7 @@ export function pack(name: string, edits: Record<string, (text: string) => strin
   return { file, tarball: readFileSync(file), files: made.files.map(({ path }: { path: string }) => path) as string[] };
 }
 
-/** A service that listens. */
+/** Starts a service, and waits until it listens. */
 export async function start(t: Test, cwd: string, env: Record<string, string>, command: string, ...args: string[]) {
   const child: ChildProcess = spawn(command, args, {
     cwd,

@@ -1,4 +1,6 @@
-/** The documentation: its links, that the pages of the package are complete in the tarball, and the table of libraries. */
+/**
+ * Checks the documentation: its links, that the package's pages link only to files of the tarball, and LIBRARIES.md.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +15,7 @@ const PAPERS = FOLDERS.flatMap((folder) =>
 ).filter((name) => name.endsWith('.md') && !name.startsWith(`${PACKAGE}/dist/`));
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-/** The links of a page to files of the project, from its root, with the heading that each names. */
+/** Returns the links of a page to files of the project, as paths from its root, each with its `#heading`. */
 function linksOf(paper: string): { file: string; heading: string | undefined; text: string }[] {
   const links = [...read(paper).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
   return links.map(([text, path = '', heading]) => ({
@@ -23,7 +25,7 @@ function linksOf(paper: string): { file: string; heading: string | undefined; te
   }));
 }
 
-/** Returns the names of a page's headings, as GitHub makes them. */
+/** Returns the ids that GitHub gives to the headings of a page. */
 const headingsOf = (paper: string) =>
   [...read(paper).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
     text

@@ -1,4 +1,4 @@
-/** Fastify's plugins as their READMEs say, with no word of this server: their work, and what they refuse. */
+/** Registers Fastify plugins exactly as their READMEs say, and checks what they do and reject. */
 import compress from '@fastify/compress';
 import jwt from '@fastify/jwt';
 import multipart from '@fastify/multipart';
@@ -9,8 +9,8 @@ import t, { type Test } from 'tap';
 import { KEY, startService } from './service.ts';
 
 /**
- * Starts a service with plugins. Checks that each reply has the request id and the contract's form of errors, and that each request has its
- * log line.
+ * Starts a service with plugins. Checks that each reply has a request id and the contract's error form, and that each
+ * request has its log line.
  */
 async function start(t: Test, addPlugins: (app: FastifyInstance) => Promise<void>) {
   const lines: Record<string, unknown>[] = [];
@@ -65,7 +65,7 @@ t.test("@fastify/jwt protects a team's route: a missing, wrong or expired token 
     const refused = await ask('/own', { headers: { authorization } });
     t.equal(refused.status, 401, authorization);
   }
-  // Keys are as they were.
+  // The API key of an operation works as before.
   t.match(await ask('/v1/pets'), { status: 200 });
 });
 

@@ -1,4 +1,4 @@
-/** Fastify's ecosystem works: plugins and hooks of a team's own see every route and every reply. */
+/** Fastify's ecosystem works with the engine: plugins and hooks of a team see every route and every reply. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,9 +21,9 @@ const ORIGIN = 'https://shop.example';
 
 interface Plugin {
   add: (app: FastifyInstance) => unknown;
-  /** The headers of a reply that show its work, each with what it must match. */
+  /** Headers of a reply that prove that the plugin took effect, each with the pattern of its value. */
   shows: Record<string, string | RegExp>;
-  /** The headers that the plugin adds. */
+  /** Headers that the plugin adds. */
   adds?: string[];
 }
 
@@ -77,7 +77,7 @@ const REQUESTS: Record<string, [url: string, init: RequestInit, status: number]>
 
 const contractCheck = new ContractCheck();
 
-/** Sends a request as a browser would, and checks what the contract says of its reply, beside the headers of plugins. */
+/** Sends a request like a browser, with an Origin and accepted encodings. */
 async function ask(port: number, path: string, init: RequestInit) {
   const headers = { origin: ORIGIN, 'accept-encoding': 'gzip', authorization: `Bearer ${KEY}`, ...init.headers };
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers });
@@ -92,7 +92,7 @@ async function seesItsWork(t: Test, names: string[]): Promise<void> {
     },
   });
   const shown: Record<string, string | RegExp> = Object.assign({}, ...plugins.map(({ shows }) => shows));
-  // It compresses routes only, in any Fastify server.
+  // @fastify/compress compresses only replies of routes, in any Fastify server.
   const unseen = names.includes('compress') ? 'an unknown path' : '';
   for (const [name, [path, init, status]] of Object.entries(REQUESTS).filter(([name]) => name !== unseen)) {
     const reply = await ask(port, path, init);
@@ -107,7 +107,7 @@ async function seesItsWork(t: Test, names: string[]): Promise<void> {
   }
 }
 
-/** Headers that the contract does not name, and another policy than ours. */
+/** Problems that plugins cause: undeclared headers, and a content security policy of @fastify/helmet. */
 const OF_PLUGINS = /^header [\w-]+ is not documented$|^content-security-policy is not safe$/;
 
 for (const name of Object.keys(PLUGINS)) {
@@ -206,7 +206,7 @@ t.test('a CORS preflight for more headers than proxies accept is an error with a
   }
 });
 
-/** A request that is refused before any hook sees it, behind those before it, and the status of its reply. */
+/** Requests that get an error before any hook runs, and the status. The last reply of each connection is the error. */
 const BARE: [request: string, status: number][] = [
   ['GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2), 503],
   ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
@@ -254,7 +254,7 @@ const OF_REQUESTS = [
   'onResponse',
 ] as const;
 
-/** Adds a hook of each kind, which notes its kind and the route that it runs for. */
+/** Adds a hook of each kind. Each hook notes its kind and its route in `ran`. */
 function addHooks(app: FastifyInstance, ran: Set<string>): void {
   const note = (kind: string, request?: { method: string; routeOptions: { url?: string | undefined } }) =>
     ran.add(request ? `${kind} ${request.method} ${request.routeOptions.url}` : kind);
@@ -267,7 +267,10 @@ function addHooks(app: FastifyInstance, ran: Set<string>): void {
   app.addHook('onRoute', ({ method, url }) => void note('onRoute', { method: String(method), routeOptions: { url } }));
 }
 
-/** Makes a plugin that is not encapsulated (fastify-plugin), like @fastify/swagger. */
+/**
+ * Makes a plugin without encapsulation, as fastify-plugin does: its hooks apply to the whole app, like those of
+ * @fastify/swagger.
+ */
 function asPlugin(add: (app: FastifyInstance) => void) {
   const plugin = async (app: FastifyInstance) => add(app);
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true });

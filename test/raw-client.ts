@@ -1,36 +1,38 @@
-/** A client that writes bytes and parses the replies: for requests that no HTTP library would send. */
+/** A client that writes bytes to a socket and parses the replies: for requests that no HTTP library would send. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { CheckedReply } from './contract-check.ts';
 
 export interface Received {
   text: string;
-  /** The replies that are complete. */
+  /** All complete replies. */
   replies: CheckedReply[];
-  /** The bytes after the replies. */
+  /** The bytes after the last complete reply. */
   rest: string;
 }
 
 export interface RawClient {
   socket: Socket;
-  /** Resolves with the first `count` replies, or with those that came until the server closed. */
+  /** Resolves with the first `count` replies, or with all replies once the server has closed. */
   replies(count?: number): Promise<CheckedReply[]>;
   /** Returns everything that was received so far. */
   received(): Received;
-  /** Resolves when the server has closed its side. */
+  /** Resolves when the server has closed its sending side. */
   ended: Promise<unknown>;
-  /** Resolves when the connection is closed, by either side, in any way. */
+  /** Resolves when the connection is closed, by whichever side. */
   closed: Promise<unknown>;
 }
 
-/** The client leaves its own side open until the server has closed, like one that has died. */
+/**
+ * Connects and sends these bytes. The client does not close its side when the server does, like a client that has died.
+ */
 export function connectRaw(port: number, ...bytes: (string | Buffer)[]): RawClient {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     text += chunk;
   });
-  // A reset counts as an end.
+  // A reset counts as the end of the connection.
   socket.on('error', () => {});
   const next = (event: string) => new Promise((resolve) => socket.once(event, resolve));
   const closed = next('close');
@@ -48,7 +50,7 @@ export function connectRaw(port: number, ...bytes: (string | Buffer)[]): RawClie
   return { socket, replies, received: () => ({ text, ...splitReplies(text, true) }), ended, closed };
 }
 
-/** Sends these bytes, and returns all replies until the server closes the connection. */
+/** Sends these bytes, and returns all replies once the server has closed the connection. */
 export async function sendRaw(port: number, ...bytes: (string | Buffer)[]): Promise<CheckedReply[]> {
   const { socket, replies } = connectRaw(port, ...bytes);
   const all = await replies();
@@ -56,7 +58,10 @@ export async function sendRaw(port: number, ...bytes: (string | Buffer)[]): Prom
   return all;
 }
 
-/** The reply to a request with a chunked body that has no end, and how many bytes of it were sent when the server closed. */
+/**
+ * Sends a request with an endless chunked body. Returns the reply, and how many bytes of the body were sent when the
+ * server closed.
+ */
 export async function flood(port: number, head: string): Promise<{ sent: number; reply?: CheckedReply }> {
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
   const client = connectRaw(port, head);
@@ -71,7 +76,10 @@ export async function flood(port: number, head: string): Promise<{ sent: number;
   return { sent: client.socket.bytesWritten - client.socket.writableLength, ...(reply && { reply }) };
 }
 
-/** Complete replies, as RFC 9112 frames them, and what is left over. A reply to HEAD ends where the next begins, or all is over. */
+/**
+ * Splits received bytes into complete replies, as framed by RFC 9112, and the rest. The reply to HEAD has no body: it
+ * ends where the next reply begins, or with the connection.
+ */
 function splitReplies(received: string, isOver = false): { replies: CheckedReply[]; rest: string } {
   const replies: CheckedReply[] = [];
   let rest = received;

@@ -1,4 +1,4 @@
-/** The examples of the README, run by a shell as they stand, one after the other, against a running service. */
+/** Runs the examples of the README in a shell, unchanged and in their order, against a running service. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -7,7 +7,10 @@ import { KEY, startService } from './service.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** Matches headers that differ each time, and headers that the README leaves out: those for browsers and those of the connection. */
+/**
+ * Matches headers that differ with each reply, and headers that the README leaves out: those for browsers and for the
+ * connection.
+ */
 const LEFT_OUT =
   /^(x-request-id|date|connection|keep-alive|content-length|cache-control|content-security-policy|x-content-type-options):/i;
 
@@ -37,7 +40,7 @@ t.test('the README is at most 150 lines long', async (t) => {
   t.ok(README.split('\n').length <= 151);
 });
 
-/** Returns the lines of a reply, sorted, with header names in lower case. */
+/** Returns the lines of a reply in sorted order, with header names in lower case. */
 function toLines(text: string): string[] {
   const lines = text.trim().split(/\r?\n/);
   return lines

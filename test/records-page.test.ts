@@ -1,4 +1,4 @@
-/** Each example of the guide's page on records, compiled, and run on both databases. */
+/** Compiles each example of the guide's records.md, and runs the examples on both databases. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

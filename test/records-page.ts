@@ -1,4 +1,4 @@
-/** The service of the guide's page on records: its own files are in `tasks/`, the rest are the blocks of the page. */
+/** The service of the guide's records.md: the code blocks of the page, with the remaining files from `tasks/`. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,13 +9,13 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_PROGRAM = ROOT } = process.env;
 export const PAGE = 'src/contract-first/guide/records.md';
 
-/** The blocks of a page in one language. */
+/** Returns the code blocks of the page in one language. */
 const blocksOf = (language: string) =>
   [
     ...readFileSync(join(ROOT, PAGE), 'utf8').matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
   ].map(([, text]) => text as string);
 
-/** The files that the TypeScript blocks are: the first line of each names it. */
+/** The TypeScript blocks of the page as files. The first line of each block names its file. */
 export const FILES = blocksOf('ts').map((text): [file: string, text: string] => {
   const [line = '', file = ''] = /^\/\/ ([\w./-]+\.ts)\n/.exec(text) ?? [];
   return [file, text.slice(line.length)];
@@ -23,7 +23,7 @@ export const FILES = blocksOf('ts').map((text): [file: string, text: string] => 
 
 export const [SQL = ''] = blocksOf('sql');
 
-/** Writes the service, without generated files and migrations, into a folder. */
+/** Writes the service into a folder, without generated files and migrations. */
 export function writeTasks(folder: string): void {
   cpSync(join(ROOT, 'test/tasks'), folder, { recursive: true });
   for (const [file, text] of FILES) {
@@ -32,7 +32,7 @@ export function writeTasks(folder: string): void {
   }
 }
 
-/** The service, with written migrations and generated files. Returns its folder. */
+/** Writes the service with migrations and generated files. Returns its folder. */
 export function prepareTasks(t: Test): string {
   const folder = t.testdir({});
   writeTasks(folder);

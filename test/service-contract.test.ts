@@ -1,4 +1,4 @@
-/** The contract of a service: as a build has finished it, or of a service that runs from its sources. */
+/** Loads the contract of a service that was built, and of a service that runs from its sources. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

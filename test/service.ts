@@ -1,4 +1,4 @@
-/** The service on a real socket, for one test: every reply that it gives is checked against the contract. */
+/** Starts the service on a real socket for one test. Every reply is checked against the contract. */
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -53,15 +53,18 @@ export interface Service {
 }
 
 export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'contract'>> {
-  /** The contract. If it was only read, it is checked and finished first, as by the build. */
+  /** The contract. If it is only read, it is first checked and finished as by the build. */
   contract?: Contract | ReadContract;
   store?: OwnStore;
   databaseUrl?: string;
   /** The destination of the log, at level info; by default there is no log. */
   log?: DestinationStream;
-  /** The contract in place of the checked-in one, as YAML; the server gets it as `contract`. */
+  /**
+   * The YAML of the contract that replies are checked against, in place of the checked-in one. The server gets it as
+   * `contract`.
+   */
   yaml?: string;
-  /** Sends requests one after the other on the same connection: for tests that send very many. */
+  /** Sends all requests one after the other on the same connection, for tests that send very many. */
   keepAlive?: boolean;
   /** The address to listen at; by default a free port of 127.0.0.1. */
   address?: ListenAddress;
@@ -69,7 +72,10 @@ export interface StartOptions extends Partial<Omit<ServerOptions, 'store' | 'con
 
 const FIRST_RELEASE = new URL('../openapi/released/1.0.0.yaml', import.meta.url);
 
-/** Returns the handlers that an edited contract needs. It may be the first release, which lacks later operations. */
+/**
+ * Returns the handlers that an edited contract needs. The contract may be the first release, which lacks later
+ * operations.
+ */
 export function handlersFor({ operations }: Pick<Contract, 'operations'>): Handlers {
   const isWanted = (id: string) =>
     operations.has(id) || readFileSync(FIRST_RELEASE, 'utf8').includes(`operationId: ${id}\n`);
@@ -78,12 +84,12 @@ export function handlersFor({ operations }: Pick<Contract, 'operations'>): Handl
 
 const contractCheck = new ContractCheck();
 
-/** The checked-in contract, as it is read from its file. */
+/** Reads the checked-in contract from its file. */
 export const readOurs = () => loadContract(CONTRACT);
 
 let ours: Promise<{ contract: Contract; compiled: CompiledOperations }> | undefined;
 
-/** The checked-in contract, read and compiled once for all tests of a process. */
+/** Reads and compiles the checked-in contract, once for all tests of a process. */
 export function loadOurs() {
   ours ??= readOurs().then((read) => {
     const contract = finished(read);
@@ -92,13 +98,13 @@ export function loadOurs() {
   return ours;
 }
 
-/** A contract with its records alone, for tests of the store. */
+/** Adds the schemas of the records to a contract, for tests of the store. */
 export const withRecordsOf = (contract: ReadContract, own: AnyDomain = domain) => ({
   ...contract,
   records: toRecords(contract, own),
 });
 
-/** The contract as the server reads it, after the build has checked and written it. @throws ContractError */
+/** Returns the contract as the server loads it, after the build has checked and finished it. @throws ContractError */
 export function finished(contract: ReadContract, own: TeamParts = { toErrorBody, domain }): Contract {
   checkOperations(contract, own);
   const read = readFinished(JSON.parse(JSON.stringify(finish(contract, own.domain))), contract.yaml);
@@ -141,18 +147,21 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   return { app, store, port, request, client: buildClient(read.contract, request) };
 }
 
-/** Requests to the server on this port of this machine. */
+/** Builds a function that sends requests to a port of this machine, and checks the replies. */
 export const buildRequest = (port: number, check = contractCheck, agent: Agent | false = false): SendRequest =>
   buildRequestOf(port, check, KEY, agent);
 
-/** Sends a request with the tests' key. Without an agent, the request gets its own connection. */
+/** Sends a request with the tests' key. Without an agent, each request has its own connection. */
 export const send = (port: number, url: string, options: RequestOptions = {}, agent: Agent | false = false) =>
   sendAny(port, url, { ...options, key: options.key === undefined ? KEY : options.key }, agent);
 
-/** The URL of the next page, where there is one, among what may be several links (RFC 8288). */
+/**
+ * Returns the URL of the next page from a Link header, which may contain several links (RFC 8288); undefined on the
+ * last page.
+ */
 export const nextOf = ({ headers }: ReceivedReply) => headers.link?.match(/<([^>]*)>; rel="next"/)?.[1];
 
-/** Yields each page of a list, from this URL to the end of the links. */
+/** Yields each page of a list, from this URL to the last page. */
 export async function* pagesFrom(request: SendRequest, first: string): AsyncGenerator<ReceivedReply> {
   for (let next: string | undefined = first; next; ) {
     const page: ReceivedReply = await request(next);

@@ -1,4 +1,4 @@
-/** A team's services: what its handlers need beside what is kept. */
+/** A team's services: the objects besides the store that its handlers use. */
 import { pino } from 'pino';
 import t from 'tap';
 import { buildIsReady } from '../src/contract-first/engine/http/health.ts';
@@ -118,7 +118,7 @@ t.test(
       return answered;
     };
     const [store, services] = [openUrl('sqlite::memory:'), { payments: { check }, mail: {} }];
-    // The port for operators asks it, too.
+    // The port for operators also calls this check.
     const isReady = buildIsReady(store, services, pino({ level: 'silent' }));
     const { request } = await startService(t, { store, services, isReady });
     const ask = async () => (await request('/readyz', { key: null })).status === 200;

@@ -15,14 +15,14 @@ import type { Store, StoredKey } from '../src/contract-first/store/store.ts';
 import type { AnyDescription } from '../src/contract-first/store/tables/description.ts';
 import { type Field, toTable } from '../src/contract-first/store/tables/table.ts';
 
-/** A store of any domain. */
+/** A store of any domain, with one of its collections as `records`. */
 export type AnyStore = Store & { records: AnyCollection };
 
-/** An empty place for records, for one test. */
+/** An empty database, or an empty schema of one, for one test. */
 export interface Place {
-  /** Opens another store there at each call. */
+  /** Opens another store on the same database at each call. */
   open(): AnyStore | Promise<AnyStore>;
-  /** Runs SQL there, beside the stores. */
+  /** Runs SQL in the database, as another program would. */
   execute(sql: string): void | Promise<void>;
   /** Returns the number of rows of a table. */
   count(table: string): number | Promise<number>;
@@ -30,7 +30,7 @@ export interface Place {
 
 export interface StoreKind {
   prepare(t: Test): Place;
-  /** Whether the other stores of its place see what one has written. */
+  /** True if several stores of a place share its records. */
   isShared: boolean;
 }
 
@@ -39,7 +39,7 @@ type Stored = Fields & { id: bigint };
 const ONCE: Idempotency = { caller: 'Ada', operation: 'create', key: 'first', hours: 24, digest: '' };
 const MOST = 2n ** 63n - 1n;
 
-/** Different values of filters. */
+/** The number of different values that filtered fields have. */
 const GROUPS = 4;
 
 const TEXTS = [
@@ -49,7 +49,7 @@ const TEXTS = [
   ...['null', '7', '', ' ', '\\u0041', '$1 ? :name %s', 'é', 'e\u0301', 'ß', 'SS', '🐕'.repeat(255), '👩‍👩‍👧‍👦'],
 ];
 
-/** Values at the edges of each type. */
+/** Extreme values of each type. */
 const EDGES: Record<Field['type'], unknown[]> = {
   int64: [0n, -1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, MOST, -MOST - 1n],
   text: TEXTS,
@@ -122,7 +122,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
         const created = await records.create({ ...make(1), [name]: value });
         t.strictSame(created[name], value);
         const text = (await records.get(created.id as bigint))?.text as string;
-        // PostgreSQL prints numbers in its own way.
+        // The two texts may differ, because PostgreSQL prints numbers in another notation.
         t.equal(stringify(parse(text, null, toExact)), stringify(parse(toText(created), null, toExact)), name);
         t.equal(await lastOf(records), text);
       }
@@ -134,7 +134,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     const name = textFields[0]?.name as string;
     const made = await Promise.all(unicodeTexts().map((text) => records.create({ ...make(1), [name]: text })));
     const texts = await readAll(records, { limit: 100 });
-    // Strings of this length are compared here, and not by tap, whose report would be as long.
+    // Compared here instead of by tap, because tap would print these long texts if they differ.
     t.ok(texts.join() === (made as Stored[]).sort(byId).map(toText).join());
   });
 
@@ -451,7 +451,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
   if (isShared) testSharing(t, kind, domain);
 }
 
-/** Tests several stores on one database. */
+/** Tests several stores on the same database. */
 export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): void {
   const { prepare } = kind;
   const { openOne, make, add, toText, readAll, lastOf, filters, texts: textFields } = toolsFor(domain, kind);
@@ -464,7 +464,8 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
       const writer = await openOne(t, place);
       const reader = await openOne(t, place);
       const expect = async (record: Fields) => {
-        // Another process hears of the record in a later turn of its event loop than the one in which it was written.
+        // Another process sees a record only in a later turn of its event loop than the one in which the record was
+        // written.
         await nextTurn();
         t.equal((await reader.records.get(record.id as bigint))?.text, toText(record));
         t.equal(await lastOf(reader.records), toText(record));
@@ -602,7 +603,8 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     const place = prepare(t);
     const stores = [await openOne(t, place), await openOne(t, place)] as const;
     const ids = (await add(stores[0].records, 300)).map(({ id }) => id);
-    // If this process stands still during a transaction, PostgreSQL ends the connection (25P03), and nothing was changed.
+    // If the test process is paused during a transaction, PostgreSQL closes the connection (25P03), and nothing is
+    // changed.
     const replace = (
       records: (typeof stores)[0]['records'],
       id: (typeof ids)[number],
@@ -648,7 +650,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
       const place = prepare(t);
       const store = await openOne(t, place);
       const { records } = store;
-      // In the words of either database.
+      // One statement for each database. The other one fails.
       const raise = [
         `INSERT INTO sqlite_sequence (name, seq) VALUES ('${domain.table}', ${MOST - 2n})`,
         `SELECT setval('${domain.table}_id_seq', ${MOST - 2n})`,
@@ -669,11 +671,14 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   );
 }
 
-/** Builds the functions with which the tests handle records of a domain. */
+/** Builds the functions with which the tests make and read records of a domain. */
 export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'prepare'>) {
   const { newFields: fields, filters } = toTable(domain);
 
-  /** Optional and nullable fields have every state in turn; those that lists are filtered by have few values. */
+  /**
+   * Makes a record. Optional fields are sometimes absent, nullable fields sometimes null, and filtered fields have few
+   * different values.
+   */
   function make(index: number): Fields {
     const record: Fields = {};
     for (const field of fields) {
@@ -690,7 +695,7 @@ export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'p
     return made as [Stored, ...Stored[]];
   }
 
-  /** The record as the server prints it, by the order of the description. */
+  /** Prints a record as the server does, with its fields in the order of the description. */
   const toText = (record: Fields) =>
     stringify(
       Object.fromEntries(['id', ...fields.map(({ name }) => name)].map((name) => [name, record[name]])),
@@ -701,7 +706,7 @@ export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'p
     return { text: body.text, next };
   }
 
-  /** The records of every page, one text each. */
+  /** Returns the records of all pages, each as one text. */
   async function readAll(records: AnyCollection, query: PageQuery): Promise<string[]> {
     const texts: string[] = [];
     for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
@@ -712,10 +717,10 @@ export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'p
     return texts;
   }
 
-  /** The newest record, as the list shows it. */
+  /** Returns the newest record, as the list shows it. */
   const lastOf = async (records: AnyCollection) => (await readAll(records, { limit: 100 })).at(-1);
 
-  /** A store that the test closes at its end. */
+  /** Opens a store, which is closed at the end of the test. */
   async function openOne(t: Test, place = prepare(t)): Promise<AnyStore> {
     const store = await place.open();
     t.teardown(() => store.close());
@@ -726,7 +731,10 @@ export function toolsFor(domain: AnyDescription, { prepare }: Pick<StoreKind, 'p
   return { fields, filters, texts, make, add, toText, pageOf, readAll, lastOf, openOne };
 }
 
-/** Creates a record with a key; undefined if the key was used for another record. The digest is made from the record. */
+/**
+ * Creates a record with an Idempotency-Key; undefined if the key was used for another record. The digest is that of the
+ * record.
+ */
 async function createOnce(records: AnyCollection, record: Fields, idempotency: Idempotency) {
   const fields = Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1));
   const sent = { ...idempotency, digest: stringify(fields) as string };
@@ -741,16 +749,16 @@ async function createOnce(records: AnyCollection, record: Fields, idempotency: I
   }
 }
 
-/** An object of JSON has no prototype. */
+/** Copies an object, because parsed JSON objects have no prototype. */
 const toPlain = (record: unknown) => (typeof record === 'object' ? { ...record } : record);
 
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1);
 const byId = (a: Stored, b: Stored) => ascending(a.id, b.id);
 
-/** Numbers that are the same are equal, however they are written. */
+/** Reads a number so that equal numbers are equal, in whichever notation they are written. */
 const toExact = (digits: string) => (/^-?\d{16,}$/.test(digits) ? BigInt(digits) : Number(digits));
 
-/** Texts of up to 255 characters that together hold every code point but U+0000 and the surrogates. */
+/** Returns texts of up to 255 characters that together contain every code point except U+0000 and the surrogates. */
 function unicodeTexts(): string[] {
   const texts: string[] = [];
   let text: string[] = [];

@@ -1,6 +1,7 @@
 /**
- * Notes in several versions of a service. Entity tags are never used again: neither by a record that gets the id of a deleted one, nor
- * after a migration. Changes are sent again after a deploy whose contract no longer allows their stored answer.
+ * Several versions of a service of notes. An entity tag is never used again, neither by a record that gets the id of a
+ * deleted one nor after a migration. Changes are also repeated after a deploy whose contract no longer allows their
+ * stored answer.
  */
 import t, { type Test } from 'tap';
 import { type Fields, isRefused, type Put } from '../src/contract-first/store/collection.ts';
@@ -9,7 +10,7 @@ import type { Json } from './any-json.ts';
 import { type Notes, prepareNotes, startVersion, type Version } from './notes.ts';
 import { type Open, onBoth } from './orders/shops.ts';
 
-/** The replies to a client that has read a note at this tag: to a read, and to a change. */
+/** Returns the statuses of a read and a change by a client that knows this tag of a note. */
 async function statusesOf({ send }: Notes, slug: string, tag: string): Promise<number[]> {
   const read = await send('GET', slug, undefined, { 'if-none-match': tag });
   const changed = await send('PUT', slug, { body: 'Changed' }, { 'if-match': tag });
@@ -40,7 +41,7 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
     const ways = [
       async () =>
         t.equal((await notes.send('DELETE', 'a', undefined, { 'if-match': tags.at(-1) as string })).status, 204),
-      // With the record that it refers to.
+      // Deleting the folder also deletes its notes.
       async () => t.equal(await folders.delete('f'), true),
       async () => t.equal(await notes.collections.notes.delete('a'), true),
     ];
@@ -149,12 +150,12 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testTags, {});
 
-/** A new field that each note has: those that are there get it. */
+/** A version with a new field, which existing notes get with its default. */
 const COLORED: Version = {
   fields: { color: 'brown' },
   migrations: ["ALTER TABLE notes ADD COLUMN color text NOT NULL DEFAULT 'brown'"],
 };
-/** The error that a change was made, and never that nothing was done. */
+/** The error which says that a change was already made, so that clients do not repeat it. */
 const DONE = {
   status: 409,
   body: { code: 'already_done', message: /^This change was already made .*Do not retry it with another key/ },
@@ -204,7 +205,7 @@ function testSentAgain(t: Test, prepare: (t: Test) => Open): void {
     for (const [index, body] of [[a, b], a, c, b].entries())
       t.match(await send(after, index), { status: changes[index]?.[0], body }, `${changes[index]}`);
     t.equal((await after.collections.notes.list({ limit: 9 }))?.body.read().length, 3);
-    // Of what is gone there is none.
+    // A deleted record has no current state to reply with.
     t.match(await after.send('DELETE', 'a', undefined, { 'idempotency-key': 'gone' }), { status: 204 });
     for (const index of [0, 1]) t.match(await send(after, index), DONE);
     t.match(await send(after, 2), { status: 201, body: c });
@@ -232,7 +233,7 @@ function testOutputs(t: Test, prepare: (t: Test) => Open): void {
       const strict = { type: 'object', properties: { total: { type: 'integer' } }, required: ['total'] };
       t.match(await (await start(strict, (output) => output))('one'), DONE);
       t.match(await (await start({}, (output) => output.total.toFixed()))('one'), DONE);
-      // With a new key the change is made now. A reply that does not fit is then a fault of the service.
+      // With a new key, the change is made now, and a reply that breaks the contract is an error of the service (500).
       t.match(await (await start(strict, (output) => output))('two'), { status: 500 });
       t.match(await (await start({}, (output) => output))('one'), { status: 200, body: { sum: 5 } });
       t.equal((await pets.list({ limit: 9 }))?.body.read().length, 2);

@@ -1,4 +1,4 @@
-/** Records of tenants: none sees, changes or refers to those of another, in all databases. */
+/** Tenants do not see, change or refer to each other's records, on all databases. */
 import t, { type Test } from 'tap';
 import { type AnyCollection, type Fields, KeyReused } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
@@ -14,7 +14,7 @@ type Own = AnyCollection & Record<'sell' | 'see', (...values: unknown[]) => Prom
 type Shops = Record<'items' | 'labels' | 'lines', { of(tenant: unknown): Own }> & { clerks: Own };
 type Shop = Record<'items' | 'labels' | 'lines', Own>;
 
-/** The collections of two shops, as a handler is given them. */
+/** Returns the collections of two shops, as handlers get them. */
 function shopsOf({ items, labels, lines }: Shops): [mine: Shop, other: Shop] {
   const of = (tenant: string) => ({ items: items.of(tenant), labels: labels.of(tenant), lines: lines.of(tenant) });
   return [of('mine'), of('other')];

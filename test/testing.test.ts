@@ -1,4 +1,4 @@
-/** `contract-first/test`: the server, the client and the check of replies for the tests of a service. */
+/** `contract-first/test`: the test server, the typed client and the check of replies for the tests of a service. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -96,7 +96,7 @@ t.test("a handler that makes a change without passing on the request's Idempoten
   t.match(await client.createPet({ body: { ...NEW, name: 'Mia' }, headers }), { status: 422 });
   const message = /^operation createPet has answered a request without passing on its Idempotency-Key/;
   await t.rejects(client.createPet({ body: NEW, headers }), { message });
-  // A server says it once, not with each request.
+  // A test server reports this once, and not with each request.
   t.match(await client.createPet({ body: NEW, headers }), { status: 201 });
   const { client: ours } = await openTestServer(t, service);
   for (const status of [201, 201]) t.match(await ours.createPet({ body: NEW, headers }), { status });

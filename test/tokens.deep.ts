@@ -1,4 +1,4 @@
-/** Tokens of an issuer, checked by `jose` as its documentation says: what a stranger, a slow issuer and a wrong clock do. */
+/** Tokens of an issuer, checked with `jose` as in its documentation: unknown issuers, slow issuers and wrong clocks. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -24,7 +24,7 @@ const YAML = edited(({ components }) => {
   components.securitySchemes.bearerAuth = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
 });
 
-/** Publishes its keys at a URL, as an issuer of OpenID Connect does. */
+/** Starts an issuer that publishes its keys at a URL, as in OpenID Connect. */
 async function startIssuer(t: Test) {
   let count = 0;
   const keys: { kid: string; privateKey: CryptoKey; jwk: object }[] = [];
@@ -41,14 +41,14 @@ async function startIssuer(t: Test) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  /** Rotates the keys of the issuer. New tokens use the new key, and tokens of the old key are no longer valid. */
+  /** Replaces the issuer's key. New tokens use the new key, and tokens of the old key become invalid. */
   async function rotate(): Promise<void> {
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const kid = `key-${++count}`;
     keys.splice(0, 1, { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256' } });
   }
 
-  /** Signs anything as the claims. */
+  /** Signs any text as the claims of a token. */
   function signText(text: string): Promise<string> {
     const [{ kid, privateKey }] = keys as [(typeof keys)[0]];
     return new CompactSign(Buffer.from(text)).setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey);
@@ -65,7 +65,7 @@ async function startIssuer(t: Test) {
   return { url, server, state, rotate, sign, signText };
 }
 
-/** The `src/tokens.ts` of the guide, with this issuer, and with as much time for its keys. */
+/** Loads the guide's `src/tokens.ts`, with this issuer and this timeout for fetching its keys. */
 async function loadVerifyToken(t: Test, issuer: string, timeout: number): Promise<VerifyToken<Claims>> {
   const [, text = ''] = /```ts\n(\/\/ src\/tokens\.ts\n[\s\S]*?)```/.exec(GUIDE) ?? [];
   const times = `, { timeoutDuration: ${timeout}, cooldownDuration: 0 });`;

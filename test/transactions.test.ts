@@ -1,4 +1,4 @@
-/** Transactions of a domain: several records are changed, or none. */
+/** Transactions of a domain, which change several records or none. */
 import t, { type Test } from 'tap';
 import { type Fields, isRefused, KeyReused, type Page } from '../src/contract-first/store/collection.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
@@ -124,7 +124,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   t.test('a transaction may return any plain data, with every digit, and knows the current time', async (t) => {
     const { orders } = await prepare(t)();
     const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
-    // A client may send what looks like a mark of ours.
+    // Texts that look like the engine's own marks for int64 values. A client may send them.
     const marks = [{ '\0int64': 'x' }, { '\0int64': '5' }, 'n5', 's', ''];
     t.strictSame(await orders.add?.({ name: 'm', output: marks }, { idempotency: idempotencyOf('marks') }), marks);
     const { none: _none, ...kept } = output;
@@ -204,7 +204,7 @@ t.test('transactions also work on a database in memory', async (t) => {
   const { id: petId } = await pets.create(PET);
   t.match(await orders.place?.({ petId, price: 1n }), { petId });
   t.match(await orders.place?.({ petId, price: 1n }), { refused: 'pet_not_available' });
-  // One that asks without an end is ended, too, and cannot catch it.
+  // A transaction that endlessly makes queries is also ended, and cannot catch the error.
   await t.rejects(orders.loop?.('asks') as Promise<unknown>, { message: /^orders\.loop: it has not ended/ });
   t.match(await orders.loop?.('ends'), 'done');
 });

@@ -1,4 +1,6 @@
-/** The promises of the README and the guide, for two services that are unlike each other, by the built package. */
+/**
+ * Checks the promises of the README and the guide with two very different services, which run from the built package.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import contractFirst, { build, serverOptions } from 'contract-first/fastify';
@@ -42,7 +44,7 @@ const WAYS: Record<string, Start> = {
     ),
 };
 
-/** Sends with a key where the service wants it. */
+/** Builds a function that sends requests with a valid key in the location that the contract declares. */
 function buildSend(app: FastifyInstance, { toKeyed }: Subject) {
   const [{ header = {} } = {}] = toKeyed(KEY);
   return (url: string, method: 'GET' | 'POST' | 'PUT' | 'DELETE' = 'GET', payload?: object | string) =>

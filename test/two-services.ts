@@ -1,4 +1,4 @@
-/** The pet store and a service that is unlike it in everything, both as programs of the built package. */
+/** The pet store and the stations service, which differs from it in all respects. Both run from the built package. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { TEST_PROGRAM = ROOT } = process.env;
 const ENV = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
 
-/** A project with the built package in its `node_modules`, and its commands. */
+/** A project with the built package in its `node_modules`, and a function that runs the package's commands there. */
 export interface Project {
   folder: string;
   run: (...args: string[]) => SpawnSyncReturns<string>;
@@ -33,7 +33,7 @@ export function copyStations(t: Test): Project {
   return { folder, run };
 }
 
-/** Generates and compiles the project, without the compiler's checks, which `scripts/tarball.deep.ts` makes. */
+/** Generates and compiles the project. Types are not checked here, because `test/scripts/tarball.deep.ts` does so. */
 export async function buildStations(t: Test): Promise<Project & { service: Service }> {
   const project = copyStations(t);
   const { status, stderr } = project.run('generate');
@@ -51,19 +51,19 @@ export async function buildStations(t: Test): Promise<Project & { service: Servi
 /** The facts about a service that the shared tests need. */
 export interface Subject {
   service: Service;
-  /** The URL at which records are listed and created. */
+  /** The path at which records are listed and created. */
   list: string;
   record: Record<string, unknown>;
-  /** The operation that lists, and its other operation with a text in a path. */
+  /** The operationId of the list. */
   listId: string;
-  /** A record that is not there. */
+  /** The path of a record that does not exist. */
   absent: string;
-  /** A request that the contract rules out. */
+  /** A path with a parameter that the contract rejects. */
   wrong: string;
-  /** The place of a valid key: a header, or what is added to the URL. */
+  /** Returns where a valid key can be sent: in a header, or in a text to append to the URL. */
   toKeyed: (key: string) => { header?: Record<string, string>; query?: string }[];
   challenge: RegExp;
-  /** The media type of errors, and what says in them which it is. */
+  /** The media type of errors. `isError` checks that an error body is in the service's form. */
   errorType: string;
   isError: (body: Record<string, unknown>, status: number) => boolean;
   path: string;

@@ -1,4 +1,6 @@
-/** The next version of the package: installed, generated, and run beside the one before. */
+/**
+ * Upgrades a service to the next version of the package: installs it, generates, and runs old and new version together.
+ */
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,7 +14,10 @@ const NEXT = {
   'store/sqlite/migrations/0004-next.sql': MIGRATION,
   'store/postgres/migrations/0004-next.sql': MIGRATION,
 };
-/** The binding of SQLite is the project's: the test of the package compiles its own, as an installation does. */
+/**
+ * The compiled binding of SQLite is copied from this project to save time. `package.deep.ts` compiles it as an
+ * installation does.
+ */
 const SQLITE = 'node_modules/better-sqlite3';
 const { version } = JSON.parse(readFileSync(join(ROOT, SQLITE, 'package.json'), 'utf8')) as { version: string };
 function install(folder: string, tarball: string): void {
@@ -32,7 +37,7 @@ cpSync(old, next, { recursive: true, verbatimSymlinks: true });
 
 const PROGRAM = [process.execPath, 'dist/src/main.js'] as const;
 
-/** A second start of the version before, behind the migration of the next. */
+/** Starts the old version again, after the new version has migrated the database. */
 const startAgain = (url: string) => tryRun(old, 'env', 'PORT=0', `DATABASE_URL=${url}`, ...PROGRAM);
 const REFUSED = { status: 1, stderr: /engine\/0004-next\.sql has run, and is not there: start a newer program/ };
 
@@ -79,7 +84,7 @@ t.test('two servers on PostgreSQL can be replaced one by one without a failed re
   const failed: unknown[] = [];
   let isOver = false;
   let created = 0;
-  /** The live servers, as a balancer knows them. A server is removed before it stops. */
+  /** The servers that a load balancer would use. A server is removed before it stops. */
   const live = [...servers];
   const create = async (client: number) => {
     for (let index = 0; !isOver; index++) {

@@ -1,9 +1,9 @@
-/** Measures the memory of objects, without garbage. */
+/** Measures the memory that live objects use. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-/** Frees all objects that nobody refers to. */
+/** Runs a garbage collection. */
 export const collect: () => void = runInNewContext('gc');
 
 /** Returns the used memory in bytes, after a garbage collection. */

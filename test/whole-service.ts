@@ -1,4 +1,4 @@
-/** A program as a team has it that has written all files that may be absent: services, tokens and plugins. */
+/** The main program of a team that has written every optional file: services, tokens and plugins. */
 import { run } from '../src/contract-first/run.ts';
 import type { Service } from '../src/contract-first/start/service.ts';
 
