@@ -5,7 +5,7 @@ import { type BatchOptions, BatchQueue } from '../../src/contract-first/store/sq
 import { StoreCounts } from '../../src/contract-first/store/store.ts';
 import { holdClock } from '../held-clock.ts';
 
-/** Opens a queue of numbers for a writer that keeps each batch until the test lets it answer. */
+/** Opens a queue of numbers. Its writer keeps each batch until the test calls `end`, `fail` or `blame`. */
 function openQueue(options: Partial<BatchOptions<number, string>> = {}) {
   const batches: number[][] = [];
   const counts = new StoreCounts();
@@ -21,7 +21,7 @@ function openQueue(options: Partial<BatchOptions<number, string>> = {}) {
     counts,
     ...options,
   });
-  /** Resolves with the next batch that is handed over. */
+  /** Resolves with the next batch that the queue hands to the writer. */
   async function next(): Promise<number[]> {
     const { length } = batches;
     while (batches.length === length) await nextTurn();
@@ -32,7 +32,7 @@ function openQueue(options: Partial<BatchOptions<number, string>> = {}) {
 
 const toTexts = (items: number[]) => items.map(String);
 
-/** Returns the outcome of each promise: the result, the kind of the outage, or the message of the error. */
+/** Returns the outcome of each promise: its result, the kind of its outage, or the message of its error. */
 async function outcomesOf(all: Promise<string>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(all);
   return results.map((result) =>
@@ -169,7 +169,7 @@ t.test(
     const checked = t.rejects(queue.check(), late);
     clock.pass(101);
     await checked;
-    // The clock stands still, so it is refused at once or never.
+    // The clock stands still, so this check cannot time out later: it fails immediately or never.
     await t.rejects(queue.check(), late);
     queue.end(toTexts);
     await write;

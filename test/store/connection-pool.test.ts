@@ -1,4 +1,4 @@
-/** ConnectionPool without a server: the connections are the test's own. */
+/** Tests ConnectionPool without a PostgreSQL server: with connections that the tests make. */
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ClientWrites } from '../../src/contract-first/store/postgres/client-writes.ts';
@@ -28,7 +28,7 @@ function newConnection(): PostgresConnection {
   };
 }
 
-/** A pool of one connection, and those that it has opened. */
+/** Opens a pool of one connection. `opened` lists the connections that it has opened so far. */
 function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
   const opened: PostgresConnection[] = [];
   const connect = async () => {
@@ -46,7 +46,7 @@ t.test('a task that waits too long for a connection fails, and the connection st
   await pool.untilOpen(60_000);
   const clock = holdClock(t);
   const first = pool.run(async () => {
-    // The connection is free before any timer has run.
+    // 60 seconds pass here, and the connection is free again before the pool's timer runs.
     clock.pass(60_000);
     return 'done';
   });

@@ -5,21 +5,21 @@ import { type Server, startServer } from '../program.ts';
 import { KEY, type RequestOptions, send } from '../service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
-/** The number of clients of each kind. */
+/** The number of clients of each kind: those that retry with a key, and those that do not. */
 const CLIENTS = 8;
 const STATUSES = ['available', 'pending', 'sold', undefined];
 
-/** The JSON of each pet in a reply of the server, by its id. */
+/** For each acknowledged pet, its JSON in the reply, by id. */
 type Acknowledged = Map<number, string>;
 
-/** The request for a client's pet of this number. */
+/** Returns the client's request number `count`, which creates a pet. */
 function toRequest(client: string, count: number): RequestOptions & { body: string } {
   const status = STATUSES[count % STATUSES.length];
   const body = `{"name":"${client}, pet ${count} 🐕","categoryId":${2n ** 62n + BigInt(count)}${status ? `,"status":"${status}"` : ''}}`;
   return { method: 'POST', key: KEY, body };
 }
 
-/** @throws Error where it is not the first reply with this pet */
+/** @throws Error if the reply differs from the request, or its id was given before */
 function note(text: string, body: string, acknowledged: Acknowledged): void {
   const id = Number(/^\{"id":(\d+)/.exec(text)?.[1]);
   if (acknowledged.has(id)) throw new Error(`the id ${id} was given out twice`);
@@ -27,7 +27,7 @@ function note(text: string, body: string, acknowledged: Acknowledged): void {
   acknowledged.set(id, text);
 }
 
-/** Adds pets, one after the other, until the server is gone, and notes every reply that came in full. */
+/** Adds one pet after the other until the server is gone, and records every complete reply. */
 async function addPets({ port }: Server, client: string, acknowledged: Acknowledged): Promise<void> {
   for (let count = 0; ; count++) {
     const request = toRequest(client, count);
@@ -38,18 +38,18 @@ async function addPets({ port }: Server, client: string, acknowledged: Acknowled
   }
 }
 
-/** The state that clients with keys share. */
+/** The state that the clients with keys share. */
 interface Retrying {
   /** The current port of the server. */
   port: number;
-  /** Whether they add no more pets. */
+  /** True if the clients shall stop adding pets. */
   isOver: boolean;
-  /** The number of repeated pets, and the number of these that were already stored. */
+  /** The number of retries, and the number of replies that were replays. */
   again: number;
   replayed: number;
 }
 
-/** Adds pets, one after the other, each with a key and until it is answered, by whichever server there is. */
+/** Adds one pet after the other, each with an Idempotency-Key. Repeats each request until some server answers it. */
 async function addPetsOnce(state: Retrying, client: string, acknowledged: Acknowledged): Promise<void> {
   for (let count = 0; !state.isOver; count++) {
     const request = { ...toRequest(client, count), headers: { 'idempotency-key': `${client}-${count}` } };
@@ -70,7 +70,7 @@ async function addPetsOnce(state: Retrying, client: string, acknowledged: Acknow
 const toClients = (start: (client: number) => Promise<void>) =>
   Array.from({ length: CLIENTS }, (_, client) => start(client));
 
-/** Kills the server with no warning, once so many more pets than before have been acknowledged. */
+/** Kills the server with SIGKILL once this many further pets have been acknowledged. */
 async function killAfter({ child, exit }: Server, acknowledged: Acknowledged, more: number): Promise<void> {
   const enough = acknowledged.size + more;
   while (acknowledged.size < enough && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
@@ -78,7 +78,7 @@ async function killAfter({ child, exit }: Server, acknowledged: Acknowledged, mo
   await exit;
 }
 
-/** Reads the pets in the file through the service: the JSON of each pet by its id. */
+/** Reads all pets through the service. Returns the JSON of each pet by id. */
 async function readPets(server: Server): Promise<Map<number, string>> {
   const pets = new Map<number, string>();
   for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {
@@ -102,7 +102,7 @@ t.test(
       if (round === 0) retrying = toClients((client) => addPetsOnce(state, `retrying-${client}`, acknowledged));
       const clients = toClients((client) => addPets(server, `round ${round}, client ${client}`, acknowledged));
       await killAfter(server, acknowledged, Math.floor(Math.random() * 400));
-      // Another program may get its port now.
+      // Nobody uses the old port any more, because another program may listen on it now.
       state.port = 0;
       await Promise.all(clients);
     }

@@ -6,7 +6,7 @@ import type { ReceivedReply, SendRequest } from '../service.ts';
 
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
-/** Resolves when `/readyz` says that the server is ready, or is not. */
+/** Resolves when `/readyz` reports that the server is ready, or with `false` that it is not ready. */
 async function untilReady(request: SendRequest, isReady = true): Promise<void> {
   while (((await request('/readyz')).status === 200) !== isReady) await wait(20);
 }
@@ -20,7 +20,7 @@ t.test('SIGTERM ends the server in time while the disk stalls', async (t) => {
   await untilReady(request);
   disk.stall();
   const create = request('/v1/pets', CREATE);
-  // The answer on a later connection says that the server has taken the earlier one.
+  // The server accepts connections in order: its reply on this connection proves that it has accepted the earlier one.
   await request('/livez');
   child.kill('SIGTERM');
   t.equal(codeOf(await create), 'outcome_unknown');

@@ -6,7 +6,7 @@ import type { ReceivedReply, SendRequest } from '../service.ts';
 
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
-/** Resolves when `/readyz` says that the server is ready, or is not. */
+/** Resolves when `/readyz` reports that the server is ready, or with `false` that it is not ready. */
 async function untilReady(request: SendRequest, isReady = true): Promise<void> {
   while (((await request('/readyz')).status === 200) !== isReady) await wait(20);
 }
@@ -27,7 +27,7 @@ t.test('while the disk stalls, each create gets a reply that tells whether the p
   const handedOver = create();
   t.equal((await request('/v1/pets/1')).status, 200);
   const waiting = create();
-  // It still accepts creates, and is no longer ready.
+  // While the disk stalls, the server accepts creates until they time out, but is not ready.
   await untilReady(request, false);
   t.equal((await request('/livez')).status, 200);
   t.equal(await handedOver, 'outcome_unknown');

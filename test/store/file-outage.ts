@@ -1,4 +1,4 @@
-/** A database file that cannot be written, and what clients see of it. */
+/** A database file that cannot be written, and the replies that clients get. */
 import type { Database } from 'better-sqlite3';
 import type { Test } from 'tap';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
@@ -8,7 +8,9 @@ import type { ReceivedReply, SendRequest } from '../service.ts';
 
 export const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
-/** A path for this test only, and what opens stores there, and connections of another program. */
+/**
+ * Returns the path of a database file for this test, and functions that open it: as a store, and as another program.
+ */
 export function prepareFile(t: Test) {
   const file = `${t.testdir()}/pets.db`;
   const open = (limits?: Partial<StoreLimits>): OwnStore => {
@@ -34,7 +36,7 @@ export function isUnavailable(t: Test, { status, headers, body }: ReceivedReply)
   });
 }
 
-/** The ids of all pets, from the first page to the last. */
+/** Returns the ids of all pets, from the first page to the last. */
 export async function idsIn(request: SendRequest): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = '/v1/pets?limit=100'; next; ) {

@@ -1,4 +1,4 @@
-/** A place for stores in a file of the test's own. */
+/** A place for the store suite: a SQLite file in the test's folder. */
 import type { Test } from 'tap';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 import { openUrl } from '../database.ts';

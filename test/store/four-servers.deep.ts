@@ -1,6 +1,6 @@
 /**
- * Four servers of the service of the guide's page on records share one PostgreSQL. They are killed one after the other, and PostgreSQL
- * stops and starts again, while clients create, finish and list records.
+ * Four servers of the service in the guide's records.md share one PostgreSQL. The test kills them one after the other,
+ * and stops and starts PostgreSQL, while clients create, finish and list records.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -35,7 +35,10 @@ interface Shop {
   faults: string[];
 }
 
-/** A reply other than 503; undefined if the server was not available. Other errors of servers are faults. */
+/**
+ * Sends a request to the server of this turn. Returns undefined for a 503 and for a server that is down. Other 5xx
+ * replies are recorded as faults.
+ */
 async function ask(shop: Shop, turn: number, path: string, options: RequestOptions = {}) {
   const { port } = shop.servers[turn % shop.servers.length] as Server;
   const reply = await send(port, `/v1${path}`, { key: 'blue', ...options }).catch(() => undefined);
@@ -48,7 +51,7 @@ async function ask(shop: Shop, turn: number, path: string, options: RequestOptio
   return { status: reply.status, headers: reply.headers, body: JSON.parse(reply.text) as Json };
 }
 
-/** Asks one server after the other until one answers. */
+/** Sends the request to one server after the other until one answers. */
 async function askUntilAnswered(shop: Shop, turn: number, path: string, options: RequestOptions = {}) {
   for (let next = turn; ; next++) {
     const reply = await ask(shop, next, path, options);
@@ -58,7 +61,7 @@ async function askUntilAnswered(shop: Shop, turn: number, path: string, options:
 
 const post = (body?: object, headers = {}): RequestOptions => ({ method: 'POST', ...(body && { body }), headers });
 
-/** Creates a project. Several clients try the same names, of which one succeeds. */
+/** Creates a project. Several clients use the same names, and only one create of each name may succeed. */
 async function createProject(shop: Shop, turn: number, name: string): Promise<void> {
   const reply = await ask(shop, turn, '/projects', post({ name }));
   if (reply?.status === 201) {
@@ -78,7 +81,7 @@ async function createTask(shop: Shop, turn: number, title: string): Promise<void
   if (shop.tasks.has(id)) shop.faults.push(`the id ${id} was given twice`);
   shop.tasks.set(id, reply.body);
   if (turn % 2) return;
-  // Sent again until it is answered, it takes effect once.
+  // The key lets a request that is repeated after a lost reply take effect only once.
   const done = await askUntilAnswered(shop, turn, `/tasks/${id}/finish`, post(undefined, { 'idempotency-key': title }));
   if (done.status !== 200) shop.faults.push(`finish: ${JSON.stringify(done)}`);
   if (done.headers['idempotency-replayed']) shop.counts.replayed++;
@@ -89,7 +92,7 @@ async function createTask(shop: Shop, turn: number, title: string): Promise<void
   if (lost.body.code !== 'project_not_found') shop.faults.push(`no project: ${JSON.stringify(lost)}`);
 }
 
-/** The records of a numbered page and their total are of one moment, so that one follows from the other. */
+/** Checks that the records of a numbered page match its total, because both must come from the same moment. */
 async function checkNumberedPage(shop: Shop, turn: number): Promise<void> {
   const known = shop.projects.size;
   const page = 1 + (turn % (2 + Math.floor(known / MOST_SHOWN)));
@@ -101,7 +104,10 @@ async function checkNumberedPage(shop: Shop, turn: number): Promise<void> {
   shop.counts.pages++;
 }
 
-/** The place of a task in the order of a list: the first priority, then the first time, and tasks without a time last. */
+/**
+ * Returns a key to sort tasks like the list: by descending priority, then by time, with tasks without a time at the
+ * end.
+ */
 const toPlace = ({ priority, dueAt = '9' }: Json) => `${9 - priority} ${dueAt}`;
 
 /** Reads a list from its first to its last page, each from another server. */
@@ -163,7 +169,7 @@ async function disturb(shop: Shop, postgres: PostgresServer, start: () => Promis
   await untilCreated(shop, BETWEEN);
 }
 
-/** Compares the tables with the acknowledged records. */
+/** Compares the tables of the database with the acknowledged records. */
 async function checkTables(t: Test, shop: Shop, postgres: PostgresServer, url: string): Promise<void> {
   const rows = async (sql: string) => {
     const { rows } = await postgres.execute(sql.replaceAll('@', `${schemaOf(url)}.`));

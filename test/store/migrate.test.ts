@@ -52,7 +52,10 @@ t.test("the engine's migrations have the same names in both databases, numbered 
   t.end();
 });
 
-/** The beginnings of their digests. Add a line for a new file; never change one: databases that have run it would refuse to start. */
+/**
+ * The first digits of the digest of each released migration. Add a line for each new file. Never change a line:
+ * databases on which the old file has run would no longer start.
+ */
 const RELEASED = {
   sqlite: ['0001-migrations.sql ae040c04', '0002-api-keys.sql 9ed516cd', '0003-records.sql 241ee577'],
   postgres: ['0001-migrations.sql 206b077e', '0002-api-keys.sql 225d40c7', '0003-records.sql 71251466'],

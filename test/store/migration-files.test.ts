@@ -1,4 +1,4 @@
-/** Files of migrations: what is refused by name before anything is done, and what a migration keeps. */
+/** Migration files: which ones are rejected before any runs, and which records a migration keeps. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -18,18 +18,18 @@ const postgres = await startPostgres(t);
 
 type Clubs = Record<keyof typeof DOMAIN, AnyCollection>;
 
-/** Texts by the names of their files, such as `clubs/0001-clubs.sql`. */
+/** The SQL of each file, by names such as `clubs/0001-clubs.sql`. */
 type Files = Record<string, string>;
 
-/** A database, and a program whose migrations the test changes. */
+/** A database, and a program whose migration files the test changes. */
 interface Place {
   kind: 'sqlite' | 'postgres';
   files: Files;
   /** Starts the program with these files. */
   open(): Promise<Store<Clubs>>;
-  /** Says what a start would do. */
+  /** Inspects the database as `--check` does. */
   check(): ReturnType<typeof inspectDatabase>;
-  /** Runs SQL beside the program. Returns rows if it begins with SELECT. */
+  /** Runs SQL like another program. Returns rows if the SQL begins with SELECT. */
   execute(sql: string): Promise<Fields[]>;
 }
 
@@ -77,7 +77,7 @@ function prepareFile(t: Test): Place {
     try {
       if (sql.startsWith('SELECT')) return db.prepare<[], Fields>(sql).all();
       db.exec(sql);
-      // Reads of one iteration of the event loop share a snapshot.
+      // Reads in one turn of the event loop share a snapshot. The next turn sees this change.
       await nextTurn();
       return [];
     } finally {
@@ -98,13 +98,13 @@ function prepareSchema(t: Test): Place {
   });
 }
 
-/** Runs a test on a file, and on PostgreSQL. */
+/** Runs a test on a SQLite file and on PostgreSQL. */
 function onBoth(sentence: string, test: (t: Test, place: Place) => Promise<void>): void {
   t.test(`${sentence}, on SQLite`, (t) => test(t, prepareFile(t)));
   t.test(`${sentence}, on PostgreSQL`, (t) => test(t, prepareSchema(t)));
 }
 
-/** Fills the database, and ends the program. */
+/** Starts the program, creates records, and ends the program. */
 async function fill({ open }: Place): Promise<void> {
   const store = await open();
   const { clubs, members, visits } = store.collections;
@@ -128,14 +128,14 @@ const failureOf = async (action: () => unknown): Promise<string> => {
   }
 };
 
-/** The start fails with these words, and the check as well. */
+/** Checks that the start and the check of a start fail with this message. */
 async function refuses(t: Test, { open, check }: Place, words: string): Promise<void> {
   const failure = await failureOf(open);
   t.ok(failure.endsWith(` cannot be used: ${words}.`), failure);
   t.equal(await failureOf(check), words);
 }
 
-/** Counts the tables with these names. */
+/** Counts how many of these tables exist. */
 async function countOf({ execute }: Place, ...names: string[]): Promise<number> {
   const found = names.map((name) => execute(`SELECT * FROM ${name}`).then(Boolean, () => false));
   return (await Promise.all(found)).filter(Boolean).length;
@@ -143,7 +143,7 @@ async function countOf({ execute }: Place, ...names: string[]): Promise<number> 
 
 const table = (name: string) => `CREATE TABLE ${name} (id bigint)`;
 
-/** SQLite's manual rebuilds a table like this whose columns change in ways that ALTER TABLE does not know. */
+/** Rebuilds a table as SQLite's manual recommends for changes that ALTER TABLE cannot make. */
 const REBUILD = {
   clubs: `
     PRAGMA foreign_keys = OFF;
@@ -224,7 +224,7 @@ t.test(
 
 const GONE = 'and is not there: start a newer program, or put the file back';
 
-/** Edits of the files where two of them have run, and the words of the start. */
+/** Changes of the files after two of them have run, and the message of the start. */
 const REFUSED: [sentence: string, change: (files: Files) => Files, words: string][] = [
   [
     'a gap in the numbers',
@@ -348,7 +348,7 @@ onBoth('a server does not start if its files lack the last migration that has ru
   await refuses(t, place, `clubs/0002-b.sql has run, ${GONE}`);
 });
 
-/** SQL that runs, and has words of transaction control where they control nothing. */
+/** SQL that is accepted, although it contains words such as COMMIT in texts, names, comments and bodies. */
 const HARMLESS = {
   sqlite: [
     "INSERT INTO a VALUES ('; COMMIT; it''s'); -- ; COMMIT; don't\n/* /* ; COMMIT; ' */ SELECT 1",
@@ -391,7 +391,7 @@ onBoth(
     place.files = { ...files, 'clubs/0001-clubs.sql': withColumn('NOT NULL DEFAULT 1') as string };
     const { clubs } = (await place.open()).collections;
     t.match(await clubs.create({ name: 'a' }), { id: 1n });
-    // Another program removes the default: the next start, and the check, find it.
+    // Then another program removes the default. The next start and its check find that.
     if (place.kind === 'sqlite') return;
     await place.execute('ALTER TABLE clubs ALTER a DROP DEFAULT');
     await refuses(t, place, empty);
@@ -417,7 +417,7 @@ onBoth(
   },
 );
 
-/** SQL that would end the transaction, or leave a part of it, and the words that are named. */
+/** SQL that would end the migrations' transaction, or roll back a part of it, and the word that the error names. */
 const CONTROL: Record<Place['kind'], [sql: string, word: string][]> = {
   sqlite: [
     ['begin immediate', 'BEGIN'],

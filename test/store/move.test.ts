@@ -27,14 +27,14 @@ interface File {
 interface Place {
   url: string;
   database: Database;
-  /** Opens a store there, which is closed with the test. */
+  /** Opens a store in this database, which is closed at the end of the test. */
   open(): Promise<Opened>;
   execute(sql: string): Promise<void>;
 }
 
 type Opened = Store & { all: Record<keyof typeof domain, AnyCollection> };
 
-/** An empty place in each kind of database. */
+/** Makes an empty database of each kind. */
 const KINDS: Record<string, (t: Test) => Place> = {
   SQLite: (t) => {
     const file = `${t.testdirName}/${readdirSync(t.testdirName).length}.db`;
@@ -62,7 +62,7 @@ function toPlace(t: Test, url: string, execute: Place['execute']): Place {
 
 const PAIRS = Object.keys(KINDS).flatMap((from) => Object.keys(KINDS).map((to): [string, string] => [from, to]));
 
-/** Runs a test for each pair of databases, with a place in each. */
+/** Runs a test for each pair of source and target, each with its own databases. */
 function testPairs(sentence: string, test: (t: Test, from: Place, to: Place) => Promise<void>): void {
   for (const [from, to] of PAIRS) {
     t.test(`${from} to ${to}: ${sentence}`, async (t) => {
@@ -89,14 +89,14 @@ const BOOK = {
 const MOST = 2n ** 63n - 1n;
 const HIGH = 2n ** 53n + 1n;
 
-/** The id of the pet that belongs to an `Idempotency-Key`, and whether it was there already. */
+/** Creates a pet with an Idempotency-Key. Returns its id, and whether the answer was a replay. */
 async function createOnce({ pets }: Opened['all']) {
   const idempotency: Idempotency = { caller: 'Ada', operation: 'createPet', key: 'first', hours: 24, digest: 'd' };
   const { id } = (await pets.create(REX, { idempotency })) as unknown as Fields;
   return [id, idempotency.isReplayed];
 }
 
-/** Reads all pages of two records each, as texts with their cursors, and everything about keys. */
+/** Reads all records in pages of two, as text with their cursors, and all that is stored about API keys. */
 async function readAll({ all, ...store }: Opened) {
   const pages: unknown[] = [];
   for (const [name, collection] of Object.entries(all)) {
@@ -110,7 +110,7 @@ async function readAll({ all, ...store }: Opened) {
   return { pages, salt, valid: keys.length, keys: await store.listKeys(), uses: await store.listUses() };
 }
 
-/** Records of every type of column, at its edges; keys, a use, and what was answered once. */
+/** Stores records with extreme values in every type of column, API keys with a use, and answers to Idempotency-Keys. */
 async function fill(t: Test, { all, ...store }: Opened, execute: Place['execute']): Promise<void> {
   for (const fields of [
     {},
@@ -122,7 +122,7 @@ async function fill(t: Test, { all, ...store }: Opened, execute: Place['execute'
   await all.pets.create(REX);
   await all.pets.delete(5n);
   await execute(`INSERT INTO pets (id, name, category_id) VALUES (${HIGH}, 'High', 7)`);
-  // SQLite notices it by itself.
+  // This fails on SQLite, which needs no sequence: it derives the next id from the largest one.
   await execute(`SELECT setval('pets_id_seq', ${HIGH})`).catch(() => {});
   for (const code of ['b', 'gone', 'a']) await all.coupons.create({ code, left: 1n });
   await all.coupons.delete('gone');
@@ -220,7 +220,7 @@ testPairs(
     const source = await from.open();
     await source.all.pets.create(REX);
     await source.all.coupons.create({ code: 'a', left: 1n });
-    // The table would refuse this record, so its check is turned off first.
+    // The table would reject this record, so its constraint is disabled first.
     const unchecked =
       from.database.kind === 'sqlite'
         ? 'PRAGMA ignore_check_constraints = 1'
@@ -342,7 +342,7 @@ t.test(
   },
 );
 
-/** Two places on PostgreSQL, behind a proxy that can cut their connections. */
+/** Makes a database on PostgreSQL behind a proxy that can cut its connections. */
 async function startCut(t: Test) {
   const proxy = await startCuttingProxy(t, server.port);
   const url = server.newUrl();

@@ -7,14 +7,14 @@ t.test(
   'while the disk is full, POST is 503 and stores nothing, and GET works; afterwards everything works',
   async (t) => {
     const { databaseUrl, connect } = prepareFile(t);
-    // No file may grow beyond 2 MiB (4096 blocks of 512 bytes); what is written beyond fails as on a full disk.
+    // The limit is 4096 blocks of 512 bytes: writing beyond 2 MiB of a file fails like a write to a full disk.
     const { request, child } = await startServer(t, {
       shell: 'ulimit -f 4096',
       env: { DATABASE_URL: databaseUrl, DISABLE_V8_COMPILE_CACHE: '1' },
     });
     const created: number[] = [];
 
-    /** Creates so many pets at once until creating fails; returns the failures. */
+    /** Creates pets, `atOnce` at a time, until some fail. Returns the failed replies. */
     async function createUntilFull(atOnce: number): Promise<ReceivedReply[]> {
       for (let count = 0; count < 1000; count++) {
         const replies = await Promise.all(Array.from({ length: atOnce }, () => request('/v1/pets', CREATE)));
@@ -25,7 +25,7 @@ t.test(
       throw new Error('the disk never got full');
     }
 
-    // One pet may still fit where ten do not.
+    // Ten pets may fail although there is still space for one. So the second round creates single pets.
     for (const atOnce of [10, 1]) {
       for (const reply of await createUntilFull(atOnce)) isUnavailable(t, reply);
     }
@@ -38,7 +38,7 @@ t.test(
     const createOnce = { ...CREATE, headers: { 'idempotency-key': 'sent-until-answered' } };
     isUnavailable(t, await request('/v1/pets', createOnce));
 
-    // Makes room: SQLite's log, which has grown, is moved into the database and starts again.
+    // Makes space: moves the grown write-ahead log into the database, and truncates the log.
     connect().pragma('wal_checkpoint(TRUNCATE)');
     const { status, text, body } = await request('/v1/pets', createOnce);
     t.equal(status, 201);

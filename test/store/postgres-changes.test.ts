@@ -8,7 +8,10 @@ import { toTables } from '../../src/contract-first/store/tables/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { holdClock } from '../held-clock.ts';
 
-/** A connection that fails, or is lost, at statements that begin with these words. */
+/**
+ * Makes a connection on which statements that begin with these words fail. It is lost at statements that begin with
+ * `lostAt`.
+ */
 function failing(fails: Record<string, Error>, lostAt = ''): PostgresConnection {
   const connection = {
     isOpen: true,

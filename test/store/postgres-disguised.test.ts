@@ -1,4 +1,7 @@
-/** Sessions that another process of the server answers than the one that it named, as behind a pooler; `postgres-pooler.deep.ts` has a real one. */
+/**
+ * A proxy makes PostgreSQL look like a pooler: another process than the announced one answers.
+ * `postgres-pooler.deep.ts` tests a real pooler.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import t, { type Test } from 'tap';
@@ -6,10 +9,10 @@ import { openPostgresUrl, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 
-/** BackendKeyData: the number of the server's process follows (PostgreSQL, "Message Formats"). */
+/** The BackendKeyData message, in which the process id of the server follows (PostgreSQL, "Message Formats"). */
 const KEY_DATA = Buffer.from('K\0\0\0\f', 'latin1');
 
-/** Starts a proxy that changes the number of the process, and returns its port. */
+/** Starts a proxy that changes the announced process id. Returns its port. */
 async function startDisguise(t: Test): Promise<number> {
   const proxy = createServer((client) => {
     const upstream = connect(server.port, '127.0.0.1');

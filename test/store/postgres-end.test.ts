@@ -21,7 +21,7 @@ t.test('a test that is killed leaves neither a PostgreSQL server nor its folder 
   const folder = String(line).trim();
   t.ok(existsSync(folder));
   child.kill('SIGKILL');
-  // Removed last, once the server has ended.
+  // The watcher removes the folder as its last step, after PostgreSQL has ended.
   for (const deadline = Date.now() + 20_000; existsSync(folder) && Date.now() < deadline; ) await wait(50);
   t.notOk(existsSync(folder));
 });

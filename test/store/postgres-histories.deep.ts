@@ -5,9 +5,9 @@ import { openPostgresUrl, startPostgres } from '../postgres.ts';
 
 const INSTANCES = 8;
 const ROUNDS = Number(process.env.ROUNDS) || 8;
-/** How long each round takes, in milliseconds. */
+/** The duration of each round in milliseconds. */
 const ROUND = 10_000;
-/** A busy machine may answer late. */
+/** The timeout of calls in milliseconds, long enough for a busy machine. */
 const TIMEOUT = 60_000;
 
 t.test(

@@ -15,9 +15,9 @@ import { toShop } from '../orders/shops.ts';
 import { openPostgresUrl, schemaOf, settingsOf, startPostgres } from '../postgres.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
-/** A busy machine may answer late, in milliseconds. */
+/** The timeout of calls in milliseconds, long enough for a busy machine. */
 const TIMEOUT = 60_000;
-/** The migration of a next version of the program, which only adds. */
+/** A migration of the next version of the program, which only adds columns and indexes. */
 const NEXT = `
   ALTER TABLE pets ADD COLUMN color text NOT NULL DEFAULT 'brown';
   CREATE INDEX pets_by_color ON pets (color, id);
@@ -34,7 +34,7 @@ async function open(t: Test, url: string): Promise<OwnStore> {
   return store;
 }
 
-/** Migrates like a start of a program with these migrations. */
+/** Runs these migrations like the start of a new version. */
 async function migrateWith(
   url: string,
   added: string[],
@@ -87,7 +87,7 @@ t.test(
     isOver = true;
     await used;
 
-    // On new connections, too.
+    // After its connections are killed, the old program also works on new ones.
     await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'");
     t.equal((await listPets(store, { limit: 1 })).body.text, `[${text}]`);
     t.equal(
@@ -169,7 +169,7 @@ t.test('a migration soon gives up on a locked table, because other statements wo
   await migrateWith(url, [NEXT]);
 });
 
-/** Starts versions of the service of notes on one schema. */
+/** Starts versions of the service of notes on the same PostgreSQL schema. */
 function prepare(t: Test) {
   const settings = settingsOf(server.newUrl());
   return prepareNotes(t, async (domain = {}, made = {}) => {

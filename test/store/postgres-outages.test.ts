@@ -12,9 +12,9 @@ import { transactions } from '../orders/writing.ts';
 import { openPostgresUrl, schemaOf, settingsOf, startPostgres } from '../postgres.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
-/** No answer takes longer, in milliseconds: some seconds at most, and what a busy machine adds. */
+/** The time in milliseconds within which a call must fail: some seconds, and more for a busy machine. */
 const SOON = 10_000;
-/** The time that calls may take if they must succeed or fail at once, in milliseconds. */
+/** A timeout in milliseconds that no call reaches, for stores whose calls must succeed or fail for another reason. */
 const LONG = 60_000;
 
 const server = await startPostgres(t);
@@ -30,7 +30,7 @@ async function openOne(
   return store;
 }
 
-/** Changes a setting of the whole server. */
+/** Changes a setting of the whole PostgreSQL server. */
 async function setAndReload(setting: string): Promise<void> {
   const admin = await server.open('-c default_transaction_read_only=off');
   await admin.query(`ALTER SYSTEM SET ${setting}`);
@@ -49,7 +49,7 @@ async function failsSoon(t: Test, kind: StoreUnavailable['kind'], call: () => un
   t.ok(performance.now() - started < SOON, `after ${performance.now() - started} ms`);
 }
 
-/** Every call fails with `unavailable`, but for a create, of which it may not be known. */
+/** Checks that every call fails soon with `unavailable`. A create may also have an unknown outcome. */
 async function failsInAll(t: Test, store: OwnStore): Promise<void> {
   await Promise.all([
     failsSoon(t, 'unavailable', () => store.records.get(1n)),
@@ -61,7 +61,7 @@ async function failsInAll(t: Test, store: OwnStore): Promise<void> {
   ]);
 }
 
-/** Resolves when the store works again, all of it. */
+/** Resolves when all calls of the store succeed again. */
 async function worksAgain(store: OwnStore): Promise<void> {
   const deadline = performance.now() + 20_000;
   for (;;) {
@@ -78,7 +78,7 @@ async function worksAgain(store: OwnStore): Promise<void> {
   }
 }
 
-/** A pet that is stored however busy the machine is. */
+/** Stores a pet with direct SQL, which has no timeout. */
 async function addRex(url: string): Promise<bigint> {
   const table = `${schemaOf(url)}.pets`;
   const { rows } = await server.execute(`INSERT INTO ${table} (name, category_id) VALUES ('Rex', 7) RETURNING id`);
@@ -309,7 +309,7 @@ t.test('if PostgreSQL ends a long transaction, reads are repeated, and creates h
 t.test('a write whose answer is lost after COMMIT has an unknown outcome', async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
-  // Prepared statements are sent by their names.
+  // The proxy looks for the text of a statement. Prepared statements are sent by name, without their text.
   const cuttable = `${url.replace(`:${server.port}/`, `:${proxy.port}/`)}&prepared=off`;
   const store = await openOne(t, cuttable, {}, LONG);
   const direct = await openOne(t, url, {}, LONG);
@@ -407,7 +407,8 @@ t.test('a deadlock with another program is resolved, and the change is made', as
     await other.query('BEGIN; SELECT FROM pets FOR UPDATE');
     const changed = store.records.update(id, { name: `Round ${round}` });
     await wait(20);
-    // It has the row and waits for the lock, the change has the lock and waits for the row.
+    // Now both wait: this session has locked the row and waits for the writers' lock; the update holds that lock and
+    // waits for the row.
     await other.query('UPDATE pets SET category_id = 9').catch(() => {});
     await other.query('COMMIT');
     t.match(await changed, { name: `Round ${round}` });
@@ -425,7 +426,7 @@ t.test('a transaction that endlessly runs queries is ended, and the error names 
   t.equal((await shop.pets.list({ limit: 9 }))?.body.read().length, 1);
 });
 
-/** A shop with ten accounts of 100 each, at the end of a URL. */
+/** Opens a shop with ten accounts of 100 each, in the database and schema of a URL. */
 async function openAccounts(t: Test, url: string, timeout?: number): Promise<Shop & { ids: bigint[] }> {
   const settings = settingsOf(url);
   const store = await openPostgres(settings, orders, LIMITS, { transactions }, timeout);
@@ -441,11 +442,14 @@ async function openAccounts(t: Test, url: string, timeout?: number): Promise<Sho
 interface Moved {
   schema: string;
   moved: number;
-  /** The number of further changes that may have been made: their COMMIT was not answered in time, and their clients know that. */
+  /** The number of other transfers that may have been made, because the answer to their COMMIT was lost. */
   unknown?: number;
 }
 
-/** The sum of all that was moved is that of the orders: nothing is half done, or done twice. */
+/**
+ * Checks that the accounts still add up to 1000, and that each transfer has exactly two orders: no transfer is half
+ * done or done twice.
+ */
 async function checkAccounts(t: Test, { schema, moved, unknown = 0 }: Moved): Promise<void> {
   const { rows } = await server.execute(`
     SELECT (SELECT sum(category_id) FROM ${schema}.pets) AS sum, (SELECT count(*) FROM ${schema}.orders) AS orders`);
@@ -459,7 +463,7 @@ t.test(
   async (t) => {
     const url = server.newUrl();
     const near = await openAccounts(t, url, LONG);
-    // Each takes more than a tenth of a second.
+    // With the delay of the proxy, each transaction takes more than a tenth of a second.
     const proxy = await startCuttingProxy(t, server.port, 8);
     const { orders, ids } = await openAccounts(t, url.replace(`:${server.port}/`, `:${proxy.port}/`));
     const moves = Array.from({ length: 64 }, (_, index) =>

@@ -1,4 +1,4 @@
-/** Stores behind PgBouncer, which gives each transaction a session that others have used. */
+/** Stores behind PgBouncer, which gives each transaction a session that other clients have used. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { settingsOf, startPostgres } from '../postgres.ts';
 
 const server = await startPostgres(t);
 
-/** Starts a pooler, and returns its port. PgBouncer does not run as root, either. */
+/** Starts PgBouncer and returns its port. Like PostgreSQL, it does not run as root. */
 async function startPooler(t: Test): Promise<number> {
   const port = await findFreePort();
   const file = `${server.folder}/pooler-${port}.ini`;
@@ -98,7 +98,7 @@ t.test(
         ),
       ) ?? [];
     t.equal(remedy.split(';').length, 3);
-    // Without a pooler they are set for the session.
+    // Without a pooler, the store sets these settings in its sessions, so the role does not need them.
     await openShop(t, url);
     await server.execute(remedy);
     const { coupons } = await openShop(t, throughPooler(url, await startPooler(t)));

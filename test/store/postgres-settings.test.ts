@@ -1,4 +1,4 @@
-/** PostgreSQL has settings for servers, databases and roles; whatever they are, the answers are the same. */
+/** The answers of the store do not depend on the settings of the PostgreSQL server, the database or the role. */
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import type { AnyCollection, Fields, Page } from '../../src/contract-first/store/collection.ts';
@@ -25,7 +25,7 @@ const TEXTS: Record<string, string> = {
   ...{ restrict_nonsystem_relation_kind: 'view', wal_consistency_checking: 'all', createrole_self_grant: 'set' },
 };
 
-/** Settings by which operators limit a role, or say that it is not to write: these are respected. */
+/** Settings with which operators limit a role or make it read-only. The store does not override them. */
 const RESPECTED = /^transaction_|^default_transaction_read_only$|^temp_file_limit$|^session_replication_role$/;
 
 interface Setting {
@@ -37,7 +37,7 @@ interface Setting {
   values: string[] | null;
 }
 
-/** A value that is as far from the default as can be; undefined if there is no other one. */
+/** Returns a value that differs as much as possible from the default; undefined if there is no other value. */
 function toHostile({ name, setting, kind, least, greatest, values }: Setting): string | undefined {
   if (kind === 'bool') return setting === 'on' ? 'off' : 'on';
   if (kind === 'enum') return values?.filter((value) => value !== setting).at(name === 'synchronous_commit' ? -1 : 0);
@@ -45,7 +45,10 @@ function toHostile({ name, setting, kind, least, greatest, values }: Setting): s
   return setting === least ? greatest : least;
 }
 
-/** Sets all that a role may set, and what an administrator may set for it, half of it for the role, half for its database. */
+/**
+ * Changes every setting that a role or a superuser may change: half of them for the role, the other half for its
+ * database. Returns the values.
+ */
 async function makeHostile(database: string): Promise<Record<string, string>> {
   await server.execute(`CREATE ROLE ${database} LOGIN PASSWORD '${server.password}'`);
   await server.execute(`CREATE DATABASE ${database} OWNER ${database}`);
@@ -64,7 +67,7 @@ async function makeHostile(database: string): Promise<Record<string, string>> {
   return set;
 }
 
-/** Functions that take the place of PostgreSQL's own, where the search path allows it. */
+/** Functions that replace those of PostgreSQL if the search path allows it. */
 const EVIL = `
   CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO PUBLIC;
   CREATE FUNCTION evil.lower(text) RETURNS text LANGUAGE sql AS $$ SELECT 'evil' $$;
@@ -73,7 +76,7 @@ const EVIL = `
 
 const NUMBERS = [0.1 + 0.2, 0.3, 1 / 3, 5e-324, Number.MAX_VALUE, -123456789.12345678, 1e21];
 
-/** Own SQL whose answer depends on settings. */
+/** SQL of a transaction whose result depends on settings. */
 const ASKED = `SELECT '2026-07-01 12:00Z'::timestamptz::text AS a, '2026-07-01 12:00Z'::timestamptz AS b, 'a\\b' AS c,
   '1 day 1 hour'::interval::text AS d, decode('00ff', 'hex')::text AS e, 0.1::float8 + 0.2::float8 AS f,
   (1 = NULL) IS NULL AS g, '{NULL}'::text[] IS NOT DISTINCT FROM ARRAY[NULL::text] AS h, lower('A') AS i,
@@ -149,7 +152,7 @@ async function useKeys(store: Store): Promise<unknown[]> {
   ];
 }
 
-/** Calls all methods, and returns the answers as one text, without the values that the store makes up. */
+/** Calls all methods of the store. Returns the answers as one text, in which generated values are replaced. */
 async function useAll(t: Test, url: string): Promise<string> {
   const domain = { ...orders, books };
   const open = () => openPostgres(settingsOf(url), domain, LIMITS, { transactions }, 60_000);
@@ -162,7 +165,7 @@ async function useAll(t: Test, url: string): Promise<string> {
   return (
     text
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
-      // A cursor has the position of its record, and a write that was tried again has left one out.
+      // Cursors are replaced, because they contain a sequence number, and a repeated write skips a number.
       .replace(/"next": "[\w-]+"/g, '"next": "cursor"')
       .replace(/(placedAt|changedAt)(\W+)\d{4}(-\d\d){2}T[\d:.]{12}Z/g, '$1$2time')
   );

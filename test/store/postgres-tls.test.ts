@@ -1,4 +1,4 @@
-/** Whom a connection to PostgreSQL trusts, and with what: asked of a TLS server of the test's own, which may be an impostor. */
+/** Which servers a connection to PostgreSQL trusts. A TLS server in this test acts as PostgreSQL, or as an impostor. */
 import { once } from 'node:events';
 import { chmodSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -9,16 +9,16 @@ import { buildConnect } from '../../src/contract-first/store/postgres/primary.ts
 import { type PostgresSettings, parsePostgresUrl } from '../../src/contract-first/store/postgres/settings.ts';
 
 const fileOf = (name: string) => fileURLToPath(new URL(`certificate/${name}`, import.meta.url));
-/** The server's certificate, for `localhost`, and a certificate that it does not have. */
+/** The server's certificate, issued for `localhost`, another certificate, and the server's private key. */
 const [OWN, OTHER, KEY] = ['server.crt', 'other.crt', 'server.key'].map(fileOf) as [string, string, string];
 const PEM = { cert: readFileSync(OWN), key: readFileSync(KEY) };
 
-/** A client's first message, which asks whether the server supports TLS (PostgreSQL, section 54.2.11). */
+/** The first message of a client, which asks whether the server supports TLS (PostgreSQL, section 54.2.11). */
 const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex');
-/** The first byte of TLS (RFC 8446, section 5.1). */
+/** The first byte of a TLS handshake (RFC 8446, section 5.1). */
 const HANDSHAKE = 22;
 
-/** A server that has a certificate and hears what is said to it. */
+/** Starts a TLS server with the certificate `OWN`, which records what clients send. */
 async function startImpostor(t: Test) {
   const heard = { plain: '', encrypted: '', certificate: '' };
   const options = { ...PEM, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['postgresql'] };
@@ -51,7 +51,7 @@ async function startImpostor(t: Test) {
   await Promise.all([once(secure.listen(0, '127.0.0.1'), 'listening'), once(front.listen(0), 'listening')]);
   t.teardown(() => [front.close(), secure.close()]);
   const { port } = front.address() as AddressInfo;
-  /** Returns the bytes that the server received from a client with this URL. */
+  /** Connects a client with these URL options. Returns what the server received. */
   return async (host: string, query: string) => {
     Object.assign(heard, { plain: '', encrypted: '', certificate: '' });
     const settings = parsePostgresUrl(

@@ -57,7 +57,7 @@ t.test('all servers on one PostgreSQL count requests against the same rate limit
   t.strictSame(left.rows, [{ id: 'Cleo' }]);
 });
 
-/** Returns the comparable part of an answer, because texts contain a reference to their store. */
+/** Returns the text of an answer. Answers cannot be compared directly, because they refer to their store. */
 function toText(answer: unknown): unknown {
   if (answer instanceof JsonText) return answer.text;
   const { body, next } = (answer ?? {}) as Partial<Page>;

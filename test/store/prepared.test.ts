@@ -47,7 +47,7 @@ t.test('with prepared=off in DATABASE_URL, no statement is prepared', async (t) 
   t.equal(await preparedBy(connection), 0);
 });
 
-/** Orders that any others may stand beside, so that they are created without a transaction. */
+/** Orders without references and unique sets, so that one can be created without a transaction. */
 const FREE = {
   ...orders,
   columns: {

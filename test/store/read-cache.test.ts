@@ -18,14 +18,17 @@ import { listPets, openUrl, type PetStatus, valuesOf } from '../database.ts';
 import { holdClock } from '../held-clock.ts';
 import { prepareFile } from './file-outage.ts';
 
-/** A store with five pets in a file, and another program's connection to the file. */
+/** Opens a store with five pets in a file, and a connection to the file like that of another program. */
 async function openShared(t: Test) {
   const { file, open, connect } = prepareFile(t);
   const [store, db] = [open(), connect()];
   for (const name of ['Ada', 'Bob', 'Cid', 'Dot', 'Eve'])
     await store.records.create({ name, categoryId: 7n, status: 'sold' });
 
-  /** The names on a page, read in its own turn of the event loop, as for a request. Each pet on it is what a get shows. */
+  /**
+   * Returns the names on a page. Reads it in its own turn of the event loop, like a request, and checks that each pet
+   * equals its get.
+   */
   async function names(query: Parameters<typeof listPets>[1]): Promise<string[]> {
     await nextTurn();
     const pets: { id: number; name: string }[] = JSON.parse((await listPets(store, query)).body.text);
@@ -36,7 +39,7 @@ async function openShared(t: Test) {
   return { file, store, db, names };
 }
 
-/** Puts the content of one database in place of another's, as `.backup` and `.restore` do, in another process. */
+/** Replaces a database by a copy of another one, in another process, as SQLite's `.backup` and `.restore` do. */
 async function copy(from: string, to: string): Promise<void> {
   const program = `require('better-sqlite3')(${JSON.stringify(from)}).backup(${JSON.stringify(to)})`;
   await promisify(execFile)(process.execPath, ['--eval', program]);
@@ -125,7 +128,7 @@ t.test('a pet that another program changes, deletes or inserts is immediately vi
   t.strictSame(await names(FULL), []);
 });
 
-/** Things that may happen to a file while a server has it open, besides changes of single pets. */
+/** Events, other than changes of single pets, that may change a file while a server has it open. */
 const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<string[]>) => unknown> = {
   'an older backup is restored': async (db, file, list) => {
     await copy(file, `${file}.old.db`);
@@ -178,7 +181,7 @@ for (const [way, change] of Object.entries(CHANGES)) {
     const after = await list();
     t.strictNotSame(after, before);
     t.strictSame(after, db.prepare('SELECT name FROM pets ORDER BY id LIMIT 2').pluck().all());
-    // Later changes are seen as well.
+    // After that, the cache still notices later changes.
     await nextTurn();
     db.exec("UPDATE pets SET name = 'Amy' WHERE id = 1");
     t.strictSame((await names(FULL))[0], 'Amy');
@@ -199,7 +202,7 @@ t.test('a change that bypasses the triggers is visible after at most a second', 
   const clock = holdClock(t);
   await names(FULL);
   db.exec("BEGIN; UPDATE pets SET name = 'Abe' WHERE id = 1; UPDATE record_edits SET count = count - 1; COMMIT");
-  // The write is seen, and what it has changed is not.
+  // The cache notices the write and re-reads the count of edits, which is unchanged. So it keeps its pages.
   t.strictSame(await names(FULL), ['Ada', 'Bob']);
   clock.pass(1001);
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
@@ -222,7 +225,7 @@ t.test("a change over the reading connection is visible, although SQLite's data 
     await nextTurn();
     return JSON.parse((readPage({ limit }) as Page).body.text).map(({ id }: { id: number }) => id);
   };
-  /** Writes in its own transaction, as every method of the store does. */
+  /** Writes outside of the snapshot's transaction, like every method of the store. */
   const write = (sql: string) => {
     snapshots.leave();
     db.exec(sql);

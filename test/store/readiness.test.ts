@@ -1,14 +1,14 @@
-/** Whether creates work, as `/readyz` finds out: by a create that is taken back. */
+/** `/readyz` tests whether creates work: by a create that is rolled back. */
 import t, { type Test } from 'tap';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 import { type Service, type StartOptions, startService } from '../service.ts';
 import { CREATE, isUnavailable, prepareFile } from './file-outage.ts';
 
 interface Broken extends StartOptions {
-  /** Makes every create fail, and no read. */
+  /** Makes every create fail, but no read. */
   breakCreates: () => unknown;
   mend: () => unknown;
-  /** Why, in the log. */
+  /** The reason that the log must contain. */
   why: RegExp;
 }
 

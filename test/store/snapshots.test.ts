@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { shareSnapshots } from '../../src/contract-first/store/sqlite/snapshots.ts';
 import { Sqlite } from '../../src/contract-first/store/sqlite/sqlite.ts';
 
-/** A connection that reads from shared snapshots, and another that writes to the same file. */
+/** Opens a connection that reads from shared snapshots, and a second one that writes to the same file. */
 function open(t: Test) {
   const file = `${t.testdir()}/counts.db`;
   const [reader, writer] = [new Sqlite(file), new Sqlite(file)];

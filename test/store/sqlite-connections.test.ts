@@ -7,7 +7,7 @@ import type { Table } from '../../src/contract-first/store/tables/table.ts';
 import { openUrl } from '../database.ts';
 import { collect } from '../used-heap.ts';
 
-/** Whether an object is still there after garbage was collected, when Node has that version. */
+/** True if an object that was passed to `preventGc` survives a garbage collection in this version of Node. */
 async function isKept(node: string): Promise<boolean> {
   const made = new WeakRef(preventGc({}, node));
   await nextTurn();

@@ -41,7 +41,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
 });
 
 t.test('a database that cannot use WAL mode stops the start', (t) => {
-  // SQLite makes it in a temporary file, without shared memory.
+  // For an empty name, SQLite makes a temporary file, which cannot have the shared memory that WAL needs.
   const db = new Sqlite('');
   t.teardown(() => db.close());
   t.throws(() => useWal(db), { message: 'it stays in journal mode delete, but needs WAL: put it on a local disk' });
@@ -215,13 +215,13 @@ t.test('a pet that breaks a constraint of the table is an internal error, not an
   }
 });
 
-/** The ids of the pets, as a list. */
+/** Returns the ids of all pets as text. */
 async function idsIn(store: OwnStore): Promise<string> {
   const { body } = await listPets(store, { limit: 100 });
   return `[${[...body.text.matchAll(/"id":(\d+)/g)].map(([, id]) => id)}]`;
 }
 
-/** Creating fails with 503 for each of the pets that come at once. */
+/** Creates three pets at the same time, and checks that each create fails as an outage with this code. */
 async function rejectsUnavailable(t: Test, store: OwnStore, code: string): Promise<void> {
   const pets = [store.records.create(REX), store.records.create(REX), store.records.create(REX)];
   const results = await Promise.allSettled(pets);

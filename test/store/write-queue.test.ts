@@ -21,7 +21,9 @@ import { prepareFile } from './file-outage.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
-/** A store in a file, its writing thread, and another program's connection to the file. */
+/**
+ * Opens a store in a file. Also returns its writing thread, and a connection to the file like that of another program.
+ */
 async function openShared(t: Test, limits: Partial<StoreLimits> = {}) {
   const { file, open, connect } = prepareFile(t);
   const started = once(process, 'worker');
@@ -30,7 +32,7 @@ async function openShared(t: Test, limits: Partial<StoreLimits> = {}) {
   return { file, store, thread, other: connect() };
 }
 
-/** The result of each create: its name when it is done, otherwise the kind of the outage or the name of the error. */
+/** Returns the outcome of each create: the name of the pet, the kind of the outage, or the name of the error. */
 async function outcomesOf(creates: ReturnType<OwnStore['records']['create']>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(creates);
   return results.map((result) =>
@@ -40,7 +42,7 @@ async function outcomesOf(creates: ReturnType<OwnStore['records']['create']>[]):
 
 const namesIn = (db: Database) => db.prepare('SELECT name FROM pets ORDER BY id').pluck().all();
 
-/** The names of the pets in the file itself, without those in the log beside it. */
+/** Returns the names of the pets in the database file alone, without those in its write-ahead log. */
 function namesInFile(t: Test, file: string): unknown[] {
   const copy = `${t.testdirName}-copy.db`;
   copyFileSync(file, copy);
@@ -53,7 +55,10 @@ function namesInFile(t: Test, file: string): unknown[] {
   }
 }
 
-/** Like `namesInFile`, for a file that is being written. A copy with half a write is damaged, and contains no names. */
+/**
+ * Does the same for a file that is being written. Returns no names if the copy is damaged because it was made during a
+ * write.
+ */
 function namesInCopy(t: Test, file: string): unknown[] {
   try {
     return namesInFile(t, file);
@@ -63,7 +68,8 @@ function namesInCopy(t: Test, file: string): unknown[] {
 }
 
 /**
- * Counts the transactions in the log. Only the last frame of each contains the size of the file (sqlite.org/fileformat2.html, section 4.1).
+ * Counts the transactions in the write-ahead log. Only the last frame of a transaction contains the size of the
+ * database (sqlite.org/fileformat2.html, section 4.1).
  */
 function countCommits(file: string): number {
   const log = readFileSync(`${file}-wal`);
@@ -92,7 +98,7 @@ t.test(
       await Promise.all([waited, store.records.create(REX)]);
       counts.add(countCommits(file) - before);
     }
-    // Three only where this machine stood still for longer than a create may be kept waiting.
+    // A round has three transactions if the machine paused for longer than a create may wait.
     t.ok(counts.has(2), `in a round: ${[...counts]} transactions`);
   },
 );
@@ -101,7 +107,7 @@ t.test('creates over the limit of waiting and running creates fail immediately; 
   const { store, other } = await openShared(t, { maxCreates: 3 });
   other.exec('BEGIN EXCLUSIVE');
   const first = store.records.create(REX);
-  // It is handed over in the second turn.
+  // The queue hands it to the writer in the second turn of the event loop.
   await nextTurn();
   await nextTurn();
   const creates = Array.from({ length: 4 }, () => store.records.create(REX));
@@ -147,12 +153,13 @@ t.test('if the writing thread ends, every create gets an answer, and the thread 
     const restarted = once(process, 'worker');
     other.exec('BEGIN EXCLUSIVE');
     const handedOver = outcomesOf([store.records.create(REX), store.records.create(REX)]);
-    // The second turn brings no more.
+    // The queue hands both to the writer by the second turn of the event loop.
     await nextTurn();
     await nextTurn();
     const waiting = outcomesOf([store.records.create(REX)]);
     current.terminate();
-    // At once: better-sqlite3 aborts the process when a statement fails in a thread that is being terminated.
+    // Without waiting, because better-sqlite3 aborts the process if a statement fails in a thread that is being
+    // terminated.
     other.exec('ROLLBACK');
     t.strictSame(await handedOver, ['outcome_unknown', 'outcome_unknown']);
     [current] = (await restarted) as [Worker];
