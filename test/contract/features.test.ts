@@ -38,26 +38,26 @@ const CONTRACTS: Record<string, string> = {
   'YAML with tags': 'openapi: 3.1.1\ninfo:\n  title: !Ref title\n',
   '`trace`': withPaths({ '/echoes': { trace: operation('echo') } }),
   '`*` in': echo({}, '/echoes/*'),
-  'A parameter twice': echo({ parameters: [{ name: 'q', in: 'path', required: true, schema: string }] }, '/{q}/{q}'),
+  'The same parameter': echo({ parameters: [{ name: 'q', in: 'path', required: true, schema: string }] }, '/{q}/{q}'),
   'Swagger 2': edit(({ contract }) => (contract.swagger = '2.0')),
-  'Another type with a schema': echo({
+  'A body that has only': echo({
     requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } },
   }),
   'Other ranges of': reply('200', 'image/*'),
-  'Errors of the server as anything': reply('401', 'image/png'),
-  "The server's own paths": withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
-  'Several types for a success': echo({
+  'Error replies of any': reply('401', 'image/png'),
+  'Operations at the server': withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
+  'Several media types for a': echo({
     parameters: [{ name: 'Idempotency-Key', in: 'header', schema: string, 'x-idempotency-hours': 24 }],
     responses: { '200': content('application/json', 'text/csv') },
   }),
   '`x-idempotency-hours` of': parameter({ 'x-idempotency-hours': 24 }),
-  'In a cookie': parameter({ in: 'cookie' }),
-  'Arrays beside': echo(
+  'Parameters in a cookie': parameter({ in: 'cookie' }),
+  'Arrays next to': echo(
     { parameters: [{ name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } }] },
     '/echoes/no-{q}',
   ),
-  'Objects elsewhere': parameter({ in: 'header', schema: { type: 'object' } }),
-  'A style for': parameter({ style: 'pipeDelimited' }),
+  'Objects in a path': parameter({ in: 'header', schema: { type: 'object' } }),
+  'A style that': parameter({ style: 'pipeDelimited' }),
   'Other styles': echo(
     { parameters: [{ name: 'q', in: 'path', required: true, schema: string, style: 'matrix' }] },
     '/{q}',
@@ -66,25 +66,25 @@ const CONTRACTS: Record<string, string> = {
   '`allowEmptyValue`': parameter({ allowEmptyValue: true }),
   'Arrays of arrays': form({ type: 'array', items: { type: 'array' } }),
   '`encoding` with headers': form(string, { q: { headers: {} } }),
-  'Error replies that are': echo({
+  'Error replies whose': echo({
     responses: { '400': { content: { 'application/json': { schema: { type: 'integer' } } } } },
   }),
   'Mutual TLS': edit(({ securitySchemes }) => {
     securitySchemes.bearerAuth = { type: 'mutualTLS' };
   }),
   '`enum`, `const`': body({ ...int64, enum: [1] }),
-  'int64 in one': body({ anyOf: [int64, { type: 'integer' }] }),
+  '`anyOf` or `oneOf`': body({ anyOf: [int64, { type: 'integer' }] }),
   'A schema that accepts no': body({ ...string, enum: [1] }),
-  'A discriminator whose': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
-  'A schema that is nothing': recursive({ allOf: [self] }),
-  'Such a field in': echo({
+  'A discriminator with an': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
+  'A schema that consists': recursive({ allOf: [self] }),
+  'A reply that requires': echo({
     responses: {
       '200': {
         content: { 'application/json': { schema: { type: 'object', properties: { a: {} }, required: ['id'] } } },
       },
     },
   }),
-  'A closed part': echo({
+  'A subschema of': echo({
     responses: {
       '200': {
         content: {
@@ -101,7 +101,7 @@ const CONTRACTS: Record<string, string> = {
     },
   }),
   'A default that its own': parameter({ schema: { type: 'integer', default: 'a' } }),
-  'Patterns of Java': body({ type: 'string', pattern: '\\A[a-z]' }),
+  'Patterns with the': body({ type: 'string', pattern: '\\A[a-z]' }),
   'References to URLs': body({ $ref: 'https://example.com/pets.yaml#/PetId' }),
 };
 
@@ -120,16 +120,16 @@ const key = (name: string) => ({ security: [{ [name]: [] }] });
 /** An operation with each feature, by the first words of its row. */
 const SERVED: Record<string, Json> = {
   'A path prefix': {},
-  'The paths `/openapi.json`': {},
+  'Operations at `/openapi.json`': {},
   'YAML with merge': {},
   'Encoded characters': {},
   'A missing or repeated': {},
-  'Names in the': {},
-  'A field that is sent': {},
+  'Path parameters whose': {},
+  'A request field': {},
   '`Idempotency-Key` without': query({ in: 'header', name: 'Idempotency-Key' }),
   '`Accept`': query({ in: 'header', name: 'Accept' }),
-  'Several of these': query({ schema: { anyOf: [{ type: 'boolean' }, string] } }, { schema: {} }),
-  'Another type with such': {
+  'Parameters with several': query({ schema: { anyOf: [{ type: 'boolean' }, string] } }, { schema: {} }),
+  'A body that has JSON': {
     requestBody: {
       content: { ...json({ type: 'object' }).content, 'application/xml': { schema: { type: 'object' } } },
     },
@@ -137,27 +137,27 @@ const SERVED: Record<string, Json> = {
   'Defaults of the fields': {
     requestBody: { content: { 'multipart/form-data': { schema: object({ q: { ...string, default: 'a' } }) } } },
   },
-  'Ranges of types, or': { requestBody: content('*/*', 'text/csv; charset=utf-8') },
-  'A schema of another': { responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } },
+  'Ranges of media': { requestBody: content('*/*', 'text/csv; charset=utf-8') },
+  'A schema for': { responses: { '200': { content: { 'text/csv': { schema: { type: 'integer' } } } } } },
   '`*/*`, `application/*`': { responses: { '200': content('*/*') } },
-  'Several types for one': { responses: { '200': content('text/csv', 'application/json') } },
-  'Errors of the server as another': { responses: { '401': problem } },
+  'Several media types for one': { responses: { '200': content('text/csv', 'application/json') } },
+  'Error replies of another': { responses: { '401': problem } },
   'OAuth 2': key('oauth'),
   'Two schemes': key('other'),
   'Two keys': { security: [{ bearerAuth: [], inHeader: [] }] },
-  'Keys that may': { security: [{ bearerAuth: [] }, {}] },
+  'An optional key': { security: [{ bearerAuth: [] }, {}] },
   'OpenAPI 3.0': {},
-  '`required` of a': inBody({ anyOf: [{ required: ['id'] }] }),
+  '`required` with': inBody({ anyOf: [{ required: ['id'] }] }),
   'Patterns that': inBody({ ...string, pattern: '[\\w-.]' }),
   '`operationId` in camelCase': {},
   '`deprecated: true`': { deprecated: true },
-  'In the path, the query': query({}, { in: 'header', name: 'If-None-Match' }),
+  'Parameters in the path': query({}, { in: 'header', name: 'If-None-Match' }),
   'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-idempotency-hours': 24 }),
-  'Strings, integers': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
-  'Numbers of any other': inBody({ type: 'number', multipleOf: 0.01 }),
-  'Arrays in the query': query({ schema: list }, { schema: list, explode: false }),
+  'Parameters of type': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
+  'Other numbers': inBody({ type: 'number', multipleOf: 0.01 }),
+  'Arrays in the query with': query({ schema: list }, { schema: list, explode: false }),
   'Arrays in the path': {},
-  'Arrays or simple': query({ schema: { anyOf: [list, int64] } }),
+  'A parameter that may': query({ schema: { anyOf: [list, int64] } }),
   'Objects in the query': query({ style: 'deepObject', schema: object({ a: list }) }, { schema: object({ b: int64 }) }),
   'JSON in the query': query({ schema: undefined, ...json(object({ a: int64 })) }),
   'Objects in the fields of': {
@@ -178,12 +178,12 @@ const SERVED: Record<string, Json> = {
     },
   },
   'A parameter with': { ...key('inHeader'), ...query({ in: 'header', name: 'X-Key' }) },
-  'Arrays as `spaceDelimited`': query({ schema: list, style: 'spaceDelimited' }),
+  'Arrays in the query as': query({ schema: list, style: 'spaceDelimited' }),
   'Arrays in a header': query({ in: 'header', schema: list }),
   '`application/json`, `application/merge-patch+json`': { requestBody: content('application/merge-patch+json') },
   'A body of GET': {},
-  'Several media types': { requestBody: content('application/json', 'application/a+json') },
-  'Any other type, such as `text/csv` or `application': {
+  'Several media types, each': { requestBody: content('application/json', 'application/a+json') },
+  'Any other media type, such as `text/csv` or `application': {
     requestBody: { 'x-max-bytes': 9, content: { 'image/png': { schema: { ...string, format: 'byte' } } } },
   },
   '`multipart/form-data`': {
@@ -192,32 +192,32 @@ const SERVED: Record<string, Json> = {
       content: { 'multipart/form-data': { schema: object({ q: list, file: { ...string, format: 'binary' } }) } },
     },
   },
-  "The server's errors in": {},
+  'Error bodies': {},
   'A status, ranges': { responses: { '4XX': error, '5XX': error, default: error } },
   '`application/json`, or a type': { responses: { '200': content('application/a+json') } },
-  'Any other type, such as `text/csv` or `image': { responses: { '200': content('image/png') } },
-  'A header with `content`': {
+  'Any other media type, such as `text/csv` or `image': { responses: { '200': content('image/png') } },
+  'A reply header': {
     responses: { '200': { ...json({}), headers: { 'X-Info': { description: 'It.', ...json(object({ a: int64 })) } } } },
   },
   Links: { responses: { '200': { ...json({}), links: { next: { operationId: 'listPets' } } } } },
   '`http` with `bearer`': { security: [{ bearerAuth: ['pets:read'] }] },
   'API keys in': key('inHeader'),
-  'Alternatives:': { security: [{ bearerAuth: [] }, { inHeader: [] }] },
+  'Alternative schemes': { security: [{ bearerAuth: [] }, { inHeader: [] }] },
   "`type: [T, 'null']`": inBody({ type: ['string', 'null'] }),
   '`format: int64`': inBody({ anyOf: [{ type: ['integer', 'null'], format: 'int64' }, list] }),
   '`email`, `uri`': inBody({ ...string, format: 'email' }),
   '`readOnly`': inBody(object({ q: { ...string, readOnly: true } })),
   '`writeOnly`': inBody(object({ q: { ...string, writeOnly: true } })),
-  '`discriminator` beside': inBody({ oneOf: [tagged('a'), tagged('b')], discriminator: { propertyName: 'kind' } }),
+  '`discriminator` next': inBody({ oneOf: [tagged('a'), tagged('b')], discriminator: { propertyName: 'kind' } }),
   '`oneOf`, `anyOf`': inBody({ allOf: [string], not: { const: 'a' }, if: { const: 'b' }, else: { maxLength: 1 } }),
   'Maps (': inBody({ type: 'object', additionalProperties: int64 }),
-  'A schema that refers': inBody({ $ref: '#/components/schemas/Tree' }),
+  'A recursive': inBody({ $ref: '#/components/schemas/Tree' }),
   'A schema of more than': inBody({ $ref: '#/components/schemas/Large' }),
-  '`required` in one part': inBody({
+  '`required` in one': inBody({
     ...object({ a: string, b: string }),
     anyOf: [{ required: ['a'] }, { required: ['b'] }],
   }),
-  'Keywords beside': inBody({ $ref: '#/components/schemas/PetName', maxLength: 1 }),
+  'Keywords next': inBody({ $ref: '#/components/schemas/PetName', maxLength: 1 }),
   'A field called': inBody(object({ $ref: string, a: { type: 'object', default: { $ref: 'https://example.com' } } })),
   '`default`': query({ schema: { ...string, default: 'a' } }),
 };
