@@ -5,7 +5,7 @@ import type { FirstRequest } from '../../engine/contract/first-request.ts';
 import { isMap, isNode } from '../../engine/schema/json.ts';
 import { parseExactJson } from '../../json/exact-json.ts';
 import type { WrittenCollection } from '../scaffold/collection-files.ts';
-import type { OperationKind } from '../scaffold/resources.ts';
+import { type OperationKind, toShape } from '../scaffold/resource-paths.ts';
 import { buildSampleRequests } from './sample-requests.ts';
 
 /** The order of the trial: a record is deleted last. */
@@ -46,7 +46,7 @@ export async function tryStored(
     if (kind !== 'create' || statusCode >= 300) continue;
     trial.request ??= toRequest(operation);
     const id = findId(body, plan.id.name);
-    if (id !== undefined) ids.set(`${operation.path}/{}`, id);
+    if (id !== undefined) ids.set(toShape(plan.path), id);
   }
   return trial;
 }
@@ -59,9 +59,8 @@ function withIds(url: string, prefix: string, { path }: Operation, ids: Readonly
   const parts = start.split('/');
   let template = '';
   const filled = path.split('/').map((part, index) => {
-    const isId = /^\{[^{}]*\}$/.test(part);
-    const known = isId ? ids.get(`${template}/{}`) : undefined;
     template = index === 0 ? part : `${template}/${part}`;
+    const known = /^\{[^{}]*\}$/.test(part) ? ids.get(toShape(template)) : undefined;
     return known === undefined ? parts[index] : encodeURIComponent(known);
   });
   return [prefix + filled.join('/'), ...query].join('?');

@@ -23,7 +23,7 @@ import {
 } from './handler-code.ts';
 import { checkExists, checkOwnersInBody, type OwnerId, ownerIdsOf, toCondition, toOwnerFields } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
-import type { OperationKind } from './resources.ts';
+import { idsIn, type OperationKind } from './resource-paths.ts';
 
 /** Writes an update, or a replace if the body contains each field that a client can set. */
 export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: OperationKind): void {
@@ -89,7 +89,7 @@ function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBod
   const { plan, operation } = writing;
   const bodyId = member(body, plan.id.name);
   const refuse = (message: string) => failure(writing, made, 'bad_request', 400, message);
-  if (!operation.path.includes(`{${plan.parameter}}`)) {
+  if (idsIn(operation, plan).own === undefined) {
     if (!isInBody) throw new NotWritten('the id of the record is neither in its path nor in its body');
     made.lines.push(code`if (${bodyId} === undefined) ${refuse('The id is missing.')};`);
     return bodyId;

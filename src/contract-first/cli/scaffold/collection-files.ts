@@ -16,7 +16,8 @@ import { wordsOf } from './envelopes.ts';
 import type { Writing } from './handler-code.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
-import { type OperationKind, type Resource, recognise } from './resources.ts';
+import type { OperationKind } from './resource-paths.ts';
+import { type Resource, recognise } from './resources.ts';
 import { hasWiderBody } from './wider-bodies.ts';
 
 export interface WrittenCollection {
@@ -104,7 +105,7 @@ function writeCollection(
 /** A resource without a stored parent: any id of a parent is accepted. */
 const withoutParent = ({ parent: _, ...resource }: Resource): Resource => ({
   ...resource,
-  scopes: namesIn(resource.path).slice(0, -1),
+  scopes: namesIn(resource.base),
 });
 
 /** Returns the written handler, or the reason if it cannot be written. */

@@ -314,7 +314,8 @@ function planInternalParent(parent: CollectionPlan, plan: Planning, taken: Set<s
 
 /** Columns for the parameters in the path that are not the parent's id. Returns the reason if a type is not supported. */
 function planScopes(resource: Resource, plan: Planning, taken: Set<string>): string | undefined {
-  const [{ parameters }] = [...resource.operations.values()] as [Operation];
+  const all = [...resource.operations.values()];
+  const { parameters } = (all.find(({ path }) => path === resource.base) ?? all[0]) as Operation;
   for (const parameter of resource.scopes) {
     const { schema } = parameters.find((one) => one.in === 'path' && one.name === parameter) as Parameter;
     const { type, isNullable } = typeOf(schema);

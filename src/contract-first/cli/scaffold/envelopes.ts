@@ -32,6 +32,14 @@ export const wordsOf = (name: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
 
+/** The word for one thing: `spare part` for the words of `spareParts`. */
+export const toSingular = (words: string[]): string =>
+  words
+    .join(' ')
+    .replace(/ies$/, 'y')
+    .replace(/(?<=ss|sh|ch|x)es$/, '')
+    .replace(/(?<!s)s$/, '');
+
 /** The letters and digits of a name, in lower case. */
 export const plain = (name: string): string => wordsOf(name).join('');
 

@@ -17,6 +17,7 @@ import type { FindAssumed } from './assumed-values.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 import { isCondition } from './condition-headers.ts';
 import { type Given, givenOf, plain, successOf, wordsOf } from './envelopes.ts';
+import { idsIn } from './resource-paths.ts';
 
 /** Thrown if a handler cannot be written. */
 export class NotWritten extends ContractError {
@@ -123,7 +124,7 @@ export const notFound = (writing: Writing, made: HandlerCode, { noun } = writing
 
 /** Writes the id in the path, with the type of the column. If the column is an integer, a text that is not an integer finds no record. */
 export const idOf = (writing: Writing, made: HandlerCode): CheckedCode =>
-  toId(writing, made, writing.plan, writing.plan.parameter, 'id');
+  toId(writing, made, writing.plan, idsIn(writing.operation, writing.plan).own as string, 'id');
 
 /** Writes the id of a record of any collection, from the path. */
 export function toId(

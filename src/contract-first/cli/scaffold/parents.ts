@@ -1,9 +1,10 @@
 /** Writes the parts of handlers that keep a record under the ids in its path: `/articles/{slug}/comments/{id}`. */
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { type CheckedCode, checkedName, code, joined, member, toPropertyName } from '../generate/source-text.ts';
-import { type CollectionPlan, type PlannedColumn, typeOf } from './collection-plan.ts';
+import { type CollectionPlan, type ParentPlan, type PlannedColumn, typeOf } from './collection-plan.ts';
 import { type Given, givenOf } from './envelopes.ts';
 import { failure, type HandlerCode, NotWritten, notFound, toId, type Writing } from './handler-code.ts';
+import { idsIn, toShape } from './resource-paths.ts';
 
 /** An id in the path of a record: of its parent, or of something that is not stored. */
 export interface OwnerId {
@@ -11,14 +12,26 @@ export interface OwnerId {
   value: CheckedCode;
 }
 
-/** Writes the ids in the path before the record's own. */
+/** Writes the ids in the path before the record's own: none if the record has a path without them. */
 export function ownerIdsOf(writing: Writing, made: HandlerCode): OwnerId[] {
-  const { parentPlan, scopes } = writing.plan;
-  const ofParent = parentPlan
-    ? [{ column: parentPlan.column, value: toId(writing, made, parentPlan.plan, parentPlan.parameter, 'parentId') }]
-    : [];
-  return [...ofParent, ...scopes.map(({ column, parameter }) => toOwnerId(writing, made, column, parameter))];
+  const { parentPlan, scopes, base } = writing.plan;
+  const names = idsIn(writing.operation, writing.plan).owners;
+  if (names.length === 0) return [];
+  if (toOwnerPath(writing.operation.path, names) !== toOwnerPath(base, namesIn(base)))
+    throw new NotWritten('its path has other ids than elsewhere');
+  const toParent = ({ column, plan }: ParentPlan, name: string): OwnerId => ({
+    column,
+    value: toId(writing, made, plan, name, 'parentId'),
+  });
+  return [
+    ...(parentPlan ? [toParent(parentPlan, names.at(-1) as string)] : []),
+    ...scopes.map(({ column }, index) => toOwnerId(writing, made, column, names[index] as string)),
+  ];
 }
+
+/** The shape of a path up to the last of these ids. */
+const toOwnerPath = (path: string, names: string[]): string =>
+  names.length === 0 ? '' : toShape(path.slice(0, path.indexOf(`{${names.at(-1)}}`) + 1));
 
 function toOwnerId({ operation }: Writing, made: HandlerCode, column: PlannedColumn, name: string): OwnerId {
   const parameter = operation.parameters.find((one) => one.in === 'path' && one.name === name);
@@ -95,10 +108,8 @@ export const isDeep = ({ plan: { parentPlan } }: Writing): boolean =>
 
 /** The ids in the path before the parent's. */
 function aroundParent(writing: Writing, made: HandlerCode, { path, parentPlan, scopes }: CollectionPlan): OwnerId[] {
-  const names = namesIn(path);
-  const own = namesIn(writing.operation.path);
-  const owners = [...(parentPlan ? [parentPlan] : []), ...scopes];
-  return owners.map(({ column, parameter }) =>
-    toOwnerId(writing, made, column, own[names.indexOf(parameter)] as string),
-  );
+  const columns = [...scopes, ...(parentPlan ? [parentPlan] : [])].map(({ column }) => column);
+  const names = idsIn(writing.operation, writing.plan).owners;
+  const around = namesIn(path).length > 1 ? columns : [];
+  return around.map((column, index) => toOwnerId(writing, made, column, names[index] as string));
 }

@@ -21,10 +21,11 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { WrittenCollection } from './collection-files.ts';
+import type { ParentPlan } from './collection-plan.ts';
 import { conditionOf, declaresDemand } from './condition-headers.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, successOf, wordsOf } from './envelopes.ts';
 import { kindOf } from './handler-code.ts';
-import type { OperationKind } from './resources.ts';
+import { idsIn, type OperationKind } from './resource-paths.ts';
 
 /** The beginning of each `Idempotency-Key`. Tests can share them, because each test has its own database. */
 const ONCE = '123e4567-e89b-42d3-a456-4266141740';
@@ -145,10 +146,13 @@ class TestCode {
   #bodyOf(operation: Operation, own: CheckedCode[]): CheckedCode {
     const { parentPlan, scopes } = this.#collection.plan;
     const { column, plan } = parentPlan ?? {};
-    const parameterOf = (name: string) => operation.parameters.find((one) => one.name === name) as Parameter;
-    const ofScopes = scopes
-      .filter((one) => this.#has(operation, one.column.name))
-      .map((one) => code`${toPropertyName(one.column.name)}: ${this.#toParameter(parameterOf(one.parameter))}`);
+    const parameters = idsIn(operation, this.#collection.plan).owners.map(
+      (name) => operation.parameters.find((one) => one.in === 'path' && one.name === name) as Parameter,
+    );
+    const ofScopes = scopes.flatMap(({ column: { name } }, index) => {
+      const parameter = this.#has(operation, name) ? parameters[index] : undefined;
+      return parameter ? [code`${toPropertyName(name)}: ${this.#toParameter(operation, parameter)}`] : [];
+    });
     const ofParent =
       column && plan && this.#has(operation, column.name)
         ? [code`${toPropertyName(column.name)}: ${member('parent', plan.id.name)}`]
@@ -201,7 +205,7 @@ class TestCode {
     const condition = given ?? (operation.method === 'GET' ? '"0"' : '*');
     const params = operation.parameters
       .filter((one) => one.in === 'path')
-      .map((one) => [one.name, this.#toParameter(one)] as const);
+      .map((one) => [one.name, this.#toParameter(operation, one)] as const);
     const once = operation.parameters.find(({ keptHours, required }) => keptHours !== undefined && required);
     const known = conditionOf(operation);
     const headers = [
@@ -222,11 +226,12 @@ class TestCode {
   #toKey = (): CheckedCode => toLiteral(ONCE + String(this.#keys++).padStart(2, '0'));
 
   /** Writes the id of the record or of its parent, in the type of the parameter. */
-  #toParameter({ name, schema }: Parameter): CheckedCode {
-    const { parentPlan, scopes, id: ownId } = this.#collection.plan;
-    if (scopes.some(({ parameter }) => parameter === name)) return this.#toSample(schema);
-    const [variable, id] =
-      parentPlan?.parameter === name ? (['parent', parentPlan.plan.id] as const) : (['record', ownId] as const);
+  #toParameter(operation: Operation, { name, schema }: Parameter): CheckedCode {
+    const { plan } = this.#collection;
+    const { own: ownName, owners } = idsIn(operation, plan);
+    const isOwn = name === ownName;
+    if (!isOwn && owners.indexOf(name) < plan.scopes.length) return this.#toSample(schema);
+    const [variable, id] = isOwn ? ['record', plan.id] : ['parent', (plan.parentPlan as ParentPlan).plan.id];
     const own = { int64: 'bigint', int32: 'number', number: 'number' }[id.type as string] ?? 'string';
     const wanted = kindOf(schema) as 'bigint' | 'number' | 'string';
     const value = member(variable, id.name);

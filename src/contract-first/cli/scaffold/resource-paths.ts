@@ -1,0 +1,108 @@
+/** Finds the operations of resources by their paths: `…/books` with `…/books/{bookId}`, and the usual deviations from them. */
+import type { Operation } from '../../engine/contract/contract.ts';
+import { namesIn, PATH_PARAMETER } from '../../engine/contract/path-names.ts';
+import { toSingular, wordsOf } from './envelopes.ts';
+
+export type OperationKind = 'create' | 'get' | 'list' | 'update' | 'replace' | 'delete';
+
+export interface FoundOperation {
+  kind: OperationKind;
+  operation: Operation;
+  /** Whether its path and method alone do not tell what it does: its body and its reply must show the record. */
+  isUnusual: boolean;
+}
+
+export interface ResourcePaths {
+  /** The path of a record. */
+  path: string;
+  /** The path of the create or the list, with the ids of the records' owners. */
+  base: string;
+  found: FoundOperation[];
+}
+
+type Shapes = ReadonlyMap<string, Operation[]>;
+
+/** Returns a path without the names of its parameters, and without a slash at its end: paths of one shape lead to the same thing. */
+export const toShape = (path: string): string => path.replace(PATH_PARAMETER, '{}').replace(/(?<=.)\/$/, '');
+
+/** Returns the names of the ids in the path of an operation: those of the record's owners, and its own if the path leads to a record. */
+export function idsIn(operation: Operation, { path }: { path: string }): { owners: string[]; own: string | undefined } {
+  const owners = namesIn(operation.path);
+  const own = toShape(operation.path) === toShape(path) ? owners.pop() : undefined;
+  return { owners, own };
+}
+
+/** Matches the shape of a record's path. */
+const ITEM = /\/[^/{}]+\/\{\}$/;
+
+const OF_ITEM: Record<string, OperationKind> = { GET: 'get', PATCH: 'update', PUT: 'replace', DELETE: 'delete' };
+const OF_BASE: Record<string, OperationKind> = { GET: 'list', POST: 'create', PUT: 'replace' };
+
+/** Finds the operations of each resource. Parents come before the resources below their paths. */
+export function findResourcePaths(all: Operation[]): ResourcePaths[] {
+  const shapes = new Map<string, Operation[]>();
+  for (const operation of all) {
+    const shape = toShape(operation.path);
+    shapes.set(shape, [...(shapes.get(shape) ?? []), operation]);
+  }
+  const items = [...shapes.keys()].filter((shape) => ITEM.test(shape));
+  const depthOf = (shape: string) => namesIn(shape).length * all.length + shape.split('/').length;
+  return items.sort((a, b) => depthOf(a) - depthOf(b)).map((item) => toPaths(item, shapes));
+}
+
+function toPaths(item: string, shapes: Shapes): ResourcePaths {
+  const at = shapes.get(item) as [Operation, ...Operation[]];
+  const base = item.slice(0, -'/{}'.length);
+  const found = [
+    ...pick(at, OF_ITEM),
+    ...pick(
+      at.filter(({ body }) => body),
+      { POST: 'update' },
+      true,
+    ),
+    ...pick(shapes.get(base) ?? [], OF_BASE),
+  ];
+  for (const [method, kind] of [
+    ['POST', 'create'],
+    ['GET', 'list'],
+  ] as const)
+    if (!found.some((one) => one.kind === kind)) found.push(...findElsewhere(base, shapes, method, kind));
+  const [first] = ['create', 'list'].flatMap((kind) => found.filter((one) => one.kind === kind));
+  const { path } = at[0];
+  return { path, base: first?.operation.path ?? path.slice(0, path.lastIndexOf('/')), found };
+}
+
+function pick(operations: Operation[], kinds: Record<string, OperationKind>, isUnusual = false): FoundOperation[] {
+  return operations.flatMap((operation) => {
+    const kind = kinds[operation.method];
+    return kind ? [{ kind, operation, isUnusual }] : [];
+  });
+}
+
+const VERBS = { create: /^(create|add|new)$/, list: /^(list|all)$/ };
+
+/** Finds the create or the list of a resource that has none at its base. If several paths are possible, none is taken. */
+function findElsewhere(base: string, shapes: Shapes, method: string, kind: 'create' | 'list'): FoundOperation[] {
+  const [before, last] = split(base);
+  const isTwin = (name: string) => name !== last && toSingular(wordsOf(name)) === toSingular(wordsOf(last));
+  const ways: ((shape: string, start: string, end: string) => boolean)[] = [
+    (_shape, start, end) => start === base && VERBS[kind].test(end),
+    (shape, start, end) => start === before && isTwin(end) && !shapes.has(`${shape}/{}`),
+    (shape, start, end) => end === last && isOwner(start, before) && !shapes.has(`${shape}/{}`),
+  ];
+  for (const isThere of ways) {
+    const operations = [...shapes].flatMap(([shape, some]) => (isThere(shape, ...split(shape)) ? some : []));
+    const found = pick(operations, { [method]: kind }, true);
+    if (found.length > 0) return found.length === 1 ? found : [];
+  }
+  return [];
+}
+
+const split = (shape: string): [start: string, end: string] => {
+  const at = shape.lastIndexOf('/');
+  return [shape.slice(0, at), shape.slice(at + 1)];
+};
+
+/** Whether a path leads to the owner of records with their own path: `/maps/{}` of `/maps/{}/spots` and `/spots/{}`. */
+const isOwner = (path: string, before: string): boolean =>
+  path.startsWith(before) && /^(\/[^/{}]+)?\/\{\}$/.test(path.slice(before.length));
