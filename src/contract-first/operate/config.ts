@@ -1,4 +1,7 @@
-/** Reads the environment into a frozen Config, by one table of settings. `start.ts` passes `process.env`; the server reads nothing else. */
+/**
+ * Reads the environment variables of a service into a frozen Config. `SETTINGS` lists them. `start.ts` passes
+ * `process.env`.
+ */
 import { isIP } from 'node:net';
 import type { Setting, Settings, SettingsOf } from '../engine/services.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -16,29 +19,31 @@ const RANGES = 'addresses and ranges, such as 10.0.0.0/8,::1';
 const SETTINGS = {
   host: (read) => read.text('HOST', '127.0.0.1'),
   port: (read) => read.integer('PORT', 3000, 0, 65535),
-  /** The descriptor of a socket that already listens, instead of host and port. */
+  /**
+   * The file descriptor of a listening socket that systemd passes. If it is set, the server does not use host and port.
+   */
   socket: readSocket,
-  /** The listener with metrics and health; without a port, the server does not open it. */
+  /** The address of the listener for metrics and health, which the server opens only if a port is set. */
   adminHost: (read) => read.text('ADMIN_HOST', '127.0.0.1'),
   adminPort: (read) => (read.text('ADMIN_PORT') ? read.integer('ADMIN_PORT', 0, 0, 65535) : undefined),
   database: readDatabase,
-  /** Keys that are valid in addition to the stored ones. */
+  /** API keys that are valid in addition to those in the database. */
   apiKeys: readKeys,
-  /** The addresses and ranges of proxies with a trusted `X-Forwarded-For`. */
+  /** The addresses and ranges of proxies. Their `X-Forwarded-For` is trusted. */
   trustProxy: (read) => read.parsed('TRUST_PROXY', `${RANGES}, or unix`, toItems(isProxy)),
-  /** The path that a proxy strips from the URL that clients call: `/shop`; empty without one. */
+  /** The path of PUBLIC_URL, such as `/shop`, which a proxy removes before it forwards a request. Empty by default. */
   publicPath: (read) => read.parsed('PUBLIC_URL', 'a URL, such as https://example.com/shop', toPublicPath),
-  /** The addresses and ranges of trusted clients: their `traceparent` is continued in spans. */
+  /** The addresses and ranges of clients. Spans of their requests continue the trace in their `traceparent`. */
   trustTraces: (read) => read.parsed('TRUST_TRACES', RANGES, toItems(isRange)),
-  /** The sites with scripts that may call the service from a browser: `https://shop.example`. */
+  /** The origins of web pages that may call the service from a browser: `https://shop.example`. */
   corsOrigins: (read) => read.parsed('CORS_ORIGINS', ORIGINS, toItems(isOrigin)),
   isProduction: (read) => read.text('NODE_ENV') === 'production',
   logLevel: (read) => read.parsed('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`, toLogLevel, 'info'),
-  /** How lines are written: as JSON, short for people, or short on a terminal only. */
+  /** The form of log lines: `json`, `short` for people, or `auto`, which is short on a terminal and otherwise JSON. */
   logFormat: (read) => read.parsed('LOG_FORMAT', `one of ${LOG_FORMATS.join(', ')}`, toLogFormat, 'auto'),
-  /** The rate limit of keys without their own; undefined for no limit. */
+  /** The rate limit of keys that were made without a limit; undefined for no limit. */
   keyRate: (read) => read.parsed('KEY_RATE', RATE_FORM, parseRate, 'none'),
-  /** The rate limit of an address for requests without a valid key; undefined for no limit. */
+  /** The rate limit of a client's address for requests without a valid key; undefined for no limit. */
   unauthorizedRate: (read) => read.parsed('UNAUTHORIZED_RATE', RATE_FORM, parseRate, 'none'),
   /** How long a request may take to arrive. */
   requestTimeout: (read) => read.integer('REQUEST_TIMEOUT', 30_000, 100, 600_000),
@@ -48,34 +53,36 @@ const SETTINGS = {
   replyTimeout: (read) => read.integer('REPLY_TIMEOUT', 30_000, 1000, 600_000),
   /** How many connections are served at a time. */
   maxConnections: (read) => read.integer('MAX_CONNECTIONS', 1000, 1, 1_000_000),
-  /** How many requests of a connection may wait for their replies. */
+  /** How many requests of one connection may wait for their replies at a time. */
   maxPipelined: (read) => read.integer('MAX_PIPELINED', 64, 1, 1000),
-  /** How long the server goes on serving after a signal, while it is no longer ready. */
+  /** How long the server goes on serving after a signal to stop. During this time, readiness checks already fail. */
   drainDelay: (read) => read.integer('DRAIN_DELAY', 500, 0, 60_000),
-  /** How long requests in flight may take after `DRAIN_DELAY`, before their connections are cut. */
+  /** How long requests in flight may take after `DRAIN_DELAY`, before the server closes their connections. */
   stopTimeout: (read) => read.integer('STOP_TIMEOUT', 10_000, 1000, 600_000),
-  /** How long a change, not only a create, may wait to be durable. */
+  /** How long a change may wait to be durable. In spite of its name, CREATE_TIMEOUT applies to all changes. */
   createTimeout: (read) => read.integer('CREATE_TIMEOUT', 5000, 100, 600_000),
-  /** How many changes may wait to be durable at once. */
+  /** How many changes may wait to be durable at a time. */
   maxCreates: (read) => read.integer('MAX_CREATES', 10_000, 1, 1_000_000),
-  /** Whether OpenTelemetry's variables name a collector; its SDK reads them all by itself. */
+  /** True if OpenTelemetry's variables name a collector. Its SDK reads these variables itself. */
   isTraced: ({ env }) => isTraced(env),
-  /** The share of requests without a trace that is sampled, from 0 to 1; undefined if the SDK decides. */
+  /**
+   * The share of requests without a trusted `traceparent` that are sampled, from 0 to 1; undefined if the SDK decides.
+   */
   traceRatio: ({ env }) => toTraceRatio(env),
 } satisfies Record<string, (variables: Variables, service: string) => unknown>;
 
 export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]> } & {
-  /** Warnings about settings that look wrong, without their values. */
+  /** Warnings about settings that look wrong. They do not contain the values, which may be secrets. */
   readonly warnings: readonly string[];
 };
 
 /** The configuration with the settings that `src/services.ts` declares. */
 export type ConfigWith<Declared extends Settings> = Config & { services: SettingsOf<Declared> };
 
-/** The part of a service that its configuration depends on. */
+/** The fields of a service that its configuration depends on. */
 interface Configured<Declared extends Settings> {
   name: string;
-  /** The service's own environment variables. */
+  /** The environment variables that `src/services.ts` declares. */
   settings?: Declared | undefined;
 }
 
@@ -83,11 +90,14 @@ export class ConfigError extends OperatorError {
   override name = 'ConfigError';
 }
 
-/** The reason why `WORKERS` stops the start: the server would use fewer cores than the operator expects. */
+/** The reason why `WORKERS` stops the start: the operator expects several processes, but the server is a single one. */
 const MORE_CORES =
   'a server is one process; for more cores run several servers on one PostgreSQL (node_modules/contract-first/operate/process/operators.md)';
 
-/** Reads the configuration. `used` gets the values by name, without secrets. @throws ConfigError with all problems */
+/**
+ * Reads the configuration. Adds the values to `used` by name, with `***` for secrets. @throws ConfigError that lists
+ * all problems
+ */
 export function loadConfig<Declared extends Settings>(
   env: Record<string, string | undefined>,
   { name, settings = {} as Declared }: Configured<Declared>,
@@ -123,12 +133,12 @@ function readKeys(variables: Variables): readonly string[] {
 }
 
 /**
- * libpq's variables about encryption. A start with one of them fails, because the server does not read them, and an operator who sets one
- * relies on it.
+ * Matches libpq's variables about encryption. If one of them is set, the start fails: the operator relies on it, but
+ * the server does not read it.
  */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 
-/** Reads the URL of the database. Problems do not repeat the URL, which may contain a password. */
+/** Reads the URL of the database. Messages about it do not contain the URL, because it may contain a password. */
 function readDatabase(variables: Variables, service: string): Database {
   const { env, problems } = variables;
   const url = variables.secret('DATABASE_URL', `sqlite:data/${service}.db`);
@@ -145,18 +155,18 @@ function readDatabase(variables: Variables, service: string): Database {
   }
 }
 
-/** The first descriptor that systemd passes on: SD_LISTEN_FDS_START. */
+/** The first file descriptor that systemd passes: SD_LISTEN_FDS_START. */
 const FIRST_PASSED = 3;
 
 function readSocket(variables: Variables): number | undefined {
   const { LISTEN_PID, LISTEN_FDS } = variables.env;
-  // sd_listen_fds(3): the sockets are for the process that systemd has started.
+  // Child processes inherit these variables. LISTEN_PID is the process that gets the sockets (sd_listen_fds(3)).
   if (Number(LISTEN_PID) !== process.pid) return undefined;
   if (LISTEN_FDS !== '1') variables.addProblem('LISTEN_FDS', '1: one socket is listened on');
   return FIRST_PASSED;
 }
 
-/** Checks a condition. @throws Error if it is false; the caller then reports the setting's rule */
+/** Checks a condition. @throws Error if it is false; `Variables.parsed` then reports the setting's rule */
 function demand(isRight: boolean): void {
   if (!isRight) throw new Error('It is not what the rule says.');
 }
@@ -185,18 +195,18 @@ function toPublicPath(url: string): string {
   return path ?? '';
 }
 
-/** Whether a browser would send this text as `Origin`, letter for letter (RFC 6454, section 6.2). */
+/** True if a browser would send exactly this text as `Origin` (RFC 6454, section 6.2). */
 function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** Whether OpenTelemetry's own variables ask for traces. */
+/** True if OpenTelemetry's own variables ask for traces. */
 function isTraced(env: Record<string, string | undefined>): boolean {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
   return Boolean(endpoint) && env.OTEL_SDK_DISABLED !== 'true' && env.OTEL_TRACES_EXPORTER !== 'none';
 }
 
-/** Reads the sampling ratio from OpenTelemetry's two variables, like its SDK. */
+/** Reads the sampling ratio from `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`, like OpenTelemetry's SDK. */
 function toTraceRatio(env: Record<string, string | undefined>): number | undefined {
   if (env.OTEL_TRACES_SAMPLER?.trim() !== 'parentbased_traceidratio') return undefined;
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG?.trim() || 1);
@@ -205,7 +215,7 @@ function toTraceRatio(env: Record<string, string | undefined>): number | undefin
 
 const isProxy = (text: string) => text === 'unix' || isRange(text);
 
-/** Whether the text is an address, or a range: `10.0.0.0/8`. */
+/** True if the text is an address, or a range such as `10.0.0.0/8`. */
 function isRange(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([\d.]+|[\da-f:.]+)(?:\/([1-9]\d{0,2}))?$/i.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;

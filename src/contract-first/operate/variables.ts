@@ -1,7 +1,7 @@
-/** Reads environment variables, also from files, and finds misspelt names. */
+/** Reads environment variables, and the files that they name. Also finds misspelt names. */
 import { readFileSync, statSync } from 'node:fs';
 
-/** Notes the values in `used`, by name, without secrets. */
+/** Reads variables, and adds their values to `used` by name, with `***` for secrets. */
 export class Variables {
   /** The problems, one line each. */
   readonly problems: string[] = [];
@@ -14,19 +14,19 @@ export class Variables {
     this.#used = used;
   }
 
-  /** Adds a problem; `rule` describes the right values. */
+  /** Adds a problem. `rule` describes the correct values. */
   addProblem(name: string, rule: string): void {
     this.problems.push(`${name} must be ${rule}, not ${JSON.stringify(this.env[name])}`);
   }
 
-  /** An empty variable counts as not set. */
+  /** Returns the value, or the fallback if the variable is missing or empty. */
   text(name: string, fallback = ''): string {
     const value = this.env[name] || fallback;
     this.#used.set(name, value);
     return value;
   }
 
-  /** Returns the value, or the text of the file that `<name>_FILE` names. */
+  /** Returns the value of a secret, or the text of the file that the variable `<name>_FILE` names. */
   secret(name: string, fallback = ''): string {
     const value = this.text(name);
     const file = this.text(`${name}_FILE`);
@@ -35,7 +35,7 @@ export class Variables {
     if (value !== '') this.problems.push(`${name} and ${name}_FILE are both set: leave one out`);
     try {
       const found = statSync(file);
-      // A pipe may never end.
+      // Reading a pipe might never end.
       if (!found.isFile()) throw new Error(`${file} is not a file`);
       if ((found.mode & 0o004) !== 0) this.warnings.push(`${name}_FILE: ${file} can be read by everybody: chmod o-r`);
       return readFileSync(file, 'utf8').trimEnd() || fallback;
@@ -53,7 +53,10 @@ export class Variables {
     return Number(value);
   }
 
-  /** Returns the parsed text. If `parse` throws because the text breaks the rule, a problem is added, and the value is not used. */
+  /**
+   * Returns the value that `parse` makes of the text. If `parse` throws, adds a problem with the rule, and returns
+   * undefined: a start with problems fails, so nothing uses that value.
+   */
   parsed<Value>(name: string, rule: string, parse: (text: string) => Value, fallback = ''): Value {
     try {
       return parse(this.text(name, fallback));
@@ -63,7 +66,10 @@ export class Variables {
     }
   }
 
-  /** Returns warnings about variables with names that are close to known ones. Call it after all known variables were read. */
+  /**
+   * Returns a warning for each unknown variable with a name similar to a known one. Call it after all known variables
+   * were read.
+   */
   misspelt(): string[] {
     const others = Object.keys(this.env).filter((name) => this.env[name] && !this.#used.has(name));
     return others.flatMap((name) => {
@@ -73,7 +79,7 @@ export class Variables {
   }
 }
 
-/** Returns the items of a list, between commas or line ends. */
+/** Splits a list at commas and line ends. Empty items are dropped. */
 export function toList(text: string): string[] {
   return text
     .split(/[,\n]/)
@@ -81,7 +87,7 @@ export function toList(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Whether two names differ by one added, missing or replaced letter, or by two exchanged neighbours. */
+/** True if two names differ by one added, missing or replaced letter, or by two swapped neighbours. */
 function isNearly(name: string, ours: string): boolean {
   let same = 0;
   while (same < name.length && name[same] === ours[same]) same++;

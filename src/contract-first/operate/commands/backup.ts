@@ -1,6 +1,6 @@
 /**
- * The commands `backup` and `restore`. The first copies a snapshot of a running server's SQLite database to a file. The second replaces the
- * database of a stopped server by such a file.
+ * The commands `backup` and `restore` for SQLite. `backup` copies a snapshot of the database to a new file while the
+ * server runs. `restore` replaces the database of a stopped server by such a file.
  */
 import { createReadStream, existsSync, linkSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -13,17 +13,20 @@ import { inspectSqlite } from '../../store/sqlite/migrate.ts';
 import type { AnyDomain } from '../../store/tables/description.ts';
 import { loadConfig } from '../config.ts';
 
-/** The time between flushes of the copy to disk, in milliseconds. The flushes are small, so that creates do not wait for long. */
+/**
+ * The interval between flushes of the copy to disk, in milliseconds. It is short, so that each flush is small and the
+ * server's writes do not wait long for the disk.
+ */
 const SYNC_INTERVAL = 50;
 
-/** Makes a backup, and returns the text to print. @throws Error with the reason if there is no backup */
+/** Makes a backup, and returns the text to print. @throws Error with the reason if the backup was not made */
 export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv): Promise<string> {
   const database = toDatabaseFile(name, env);
   if (!existsSync(database))
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
   checkNoCompanions(copy);
   if (existsSync(copy)) throw new Error(`${copy} is there already: a backup replaces none.`);
-  // Threads that start later inherit the low priority.
+  // Threads that start later inherit the low priority, such as the thread that copies.
   setPriority(constants.priority.PRIORITY_LOW);
   const part = `${copy}.${process.pid}.part`;
   const file = await openPart(part);
@@ -40,27 +43,27 @@ export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv)
   return `Backed up ${database} to ${copy}.`;
 }
 
-/** Checks the name of the file. @throws Error if SQLite would treat the file as its own log */
+/** Checks the file name of the copy. @throws Error if SQLite would use a file of this name as the log of a database */
 function checkNoCompanions(file: string): void {
   const [, database, end] = /^(.+)(-wal|-shm|-journal)$/s.exec(file) ?? [];
   if (database && existsSync(database))
     throw new Error(`${file} is where SQLite keeps changes of ${database}: take a name that does not end with ${end}.`);
 }
 
-/** Flushes the copy during its writing. Resolves when the whole copy is on disk. */
+/** Flushes the copy to disk repeatedly while it is written. Resolves when the whole copy is on disk. */
 async function syncUntil(copying: Promise<void>, file: FileHandle): Promise<void> {
   const over = copying.then(() => true);
   while (!(await Promise.race([wait(SYNC_INTERVAL), over]))) await file.datasync();
   await file.sync();
 }
 
-/** The endings of files that SQLite writes next to a database. */
+/** The endings of the names of SQLite's log files, which are next to the database. */
 const LOGS = ['-wal', '-shm', '-journal'];
 
 /** Restores a backup, and returns the text to print. @throws Error with the reason if nothing was restored */
 export async function restore(copy: string, { name, domain }: Service, env: NodeJS.ProcessEnv): Promise<string> {
   const file = resolve(toDatabaseFile(name, env));
-  // A pipe may never end.
+  // Reading a pipe might never end.
   if (!statSync(copy, { throwIfNoEntry: false })?.isFile())
     throw new Error(`${copy} is ${existsSync(copy) ? 'not a file' : 'missing'}. Nothing was restored.`);
   mkdirSync(dirname(file), { recursive: true });
@@ -72,7 +75,10 @@ export async function restore(copy: string, { name, domain }: Service, env: Node
   return `Restored ${file}.${before ? ` The old one is now ${before}.` : ''}`;
 }
 
-/** Checks a backup. @throws Error if a start would reject it, or if it is empty or belongs to another program */
+/**
+ * Checks a backup. @throws Error if it is damaged or empty, if it belongs to another program, or if a start would fail
+ * with it
+ */
 function checkBackup(part: string, copy: string, domain: AnyDomain): void {
   try {
     checkIntegrity(part);
@@ -82,7 +88,10 @@ function checkBackup(part: string, copy: string, domain: AnyDomain): void {
   }
 }
 
-/** Copies the backup to disk, with the owner and mode of the file that it replaces: the service often runs as another user. */
+/**
+ * Copies the backup to the new file `part`. It gets the owner and the mode of the database that it replaces, because
+ * the service often runs as another user. If there is no database, it gets the owner of the folder.
+ */
 async function fill(part: string, copy: string, file: string): Promise<void> {
   const handle = await openPart(part);
   for await (const bytes of createReadStream(copy, { highWaterMark: 2 ** 20 })) await handle.writeFile(bytes);
@@ -93,14 +102,14 @@ async function fill(part: string, copy: string, file: string): Promise<void> {
   await handle.close();
 }
 
-/** The advice if the owner cannot be set: only root may do that. */
+/** Returns the message for a failed change of the owner, which only root may make. */
 function toOwnerAdvice(file: string, { uid, gid }: Stats): string {
   return `${file} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
 }
 
 /**
- * Finds a name for the old database, which contains the current second. If an earlier restore has taken the name, waits for the next
- * second.
+ * Returns a free name for the old database: its name and the current time in seconds. If an earlier restore has taken
+ * this name, waits for the next second.
  */
 async function toFreeName(file: string): Promise<string> {
   const name = `${file}.${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
@@ -109,7 +118,9 @@ async function toFreeName(file: string): Promise<string> {
   return toFreeName(file);
 }
 
-/** Puts the copy in place. Returns `before`, the new name of the old database, if there was one. */
+/**
+ * Renames the restored file to the database. Returns the new name of the old database, or undefined if there was none.
+ */
 function replaceBy(part: string, file: string, before: string): string | undefined {
   if (existsSync(file)) {
     try {
@@ -119,9 +130,9 @@ function replaceBy(part: string, file: string, before: string): string | undefin
     }
     return before;
   }
-  // Logs of a missing database are also moved. Otherwise SQLite would apply them to the new database.
+  // Log files may exist without their database. SQLite would apply them to the new database, so they are renamed.
   for (const end of LOGS) if (existsSync(file + end)) renameSync(file + end, before + end);
-  // The link fails if a server has created a new database meanwhile.
+  // The link fails if a server has created a database in the meantime.
   linkSync(part, file);
   return undefined;
 }
@@ -131,7 +142,7 @@ function toAdvice({ code, message }: { code?: string; message: string }): string
   return `cannot be opened (${message}): when no server runs, move it away together with its -wal and -shm, and restore again.`;
 }
 
-/** Returns the configured database file. @throws Error if the database is not a file */
+/** Returns the configured SQLite file. @throws Error for a database in memory or on PostgreSQL */
 function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
   const { database } = loadConfig(env, { name });
   if (database.kind === 'sqlite') return database.file;
@@ -142,7 +153,8 @@ function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Creates a file that only its owner may read. If the file is not renamed, it is removed together with its journal when this process ends.
+ * Creates a file that only its owner may read. When this process ends, the file and its journal are removed, unless the
+ * file was renamed.
  */
 async function openPart(part: string): Promise<FileHandle> {
   const file = await open(part, 'wx', 0o600);
@@ -151,7 +163,7 @@ async function openPart(part: string): Promise<FileHandle> {
   };
   process.once('exit', remove);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
-    // process.exit would wait for the thread that copies, so the process kills itself.
+    // The process sends itself the signal again, because `process.exit` would wait for the thread that copies.
     process.once(signal, () => {
       remove();
       process.kill(process.pid, signal);
@@ -160,7 +172,7 @@ async function openPart(part: string): Promise<FileHandle> {
   return file;
 }
 
-/** Flushes the folder of a file to disk, after the file was renamed. */
+/** Flushes the folder of a renamed file to disk, so that the new name is durable. */
 async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file));
   await folder.sync();

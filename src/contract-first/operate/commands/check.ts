@@ -1,4 +1,4 @@
-/** `node dist/src/main.js --check` prints the settings that a start would use, and their problems. Changes nothing. */
+/** The option `--check`: prints the settings that a start would use, and their problems. It changes nothing. */
 import { lookup } from 'node:dns/promises';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { checkStoredRecords } from '../../engine/routes/stored-records.ts';
@@ -12,10 +12,10 @@ import { type Config, ConfigError, loadConfig } from '../config.ts';
 import { MAKE_KEY, takesKeys } from '../process/one-run-key.ts';
 import { loadOpenTelemetry } from '../telemetry/open-telemetry.ts';
 
-/** A disk with less free space, in bytes, counts as full. */
+/** The number of free bytes below which a disk counts as full. */
 const LEAST_FREE = 64 * 1024 * 1024;
 
-/** Prints a line for each part of the start. Returns whether all parts are right. */
+/** Prints a line for each step of a start. Returns true if no step has a problem. */
 export async function checkStart(
   env: Record<string, string | undefined>,
   report: (text: string) => void,
@@ -39,12 +39,12 @@ export async function checkStart(
   return wrong.length === 0;
 }
 
-/** The line to print for a part, and the result of its check. */
+/** The line to print for a step, and the value that later steps use. */
 type Finding<Found> = [line: string, found?: Found];
 
 function buildCheck(report: (text: string) => void) {
   const wrong: string[] = [];
-  /** Prints and returns the result of a check; undefined if the check failed. */
+  /** Runs a step and prints its line. Returns the value that it found; undefined if the step failed. */
   async function check<Found>(part: string, find: () => Finding<Found> | Promise<Finding<Found>>) {
     try {
       const [line, found] = await find();
@@ -73,7 +73,7 @@ async function findContract(config: Config | undefined, service: Service): Promi
   return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];
 }
 
-/** Addresses that mean every address of the machine. */
+/** The addresses on which a server listens on all addresses of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Resolves the addresses without listening, because the service may already be running. */
@@ -88,7 +88,7 @@ async function findAddresses({ host, port, socket, adminHost, adminPort }: Confi
 }
 
 async function toAddress(host: string, port: number): Promise<string> {
-  // IPv4 first, like the server.
+  // `verbatim: false` returns an IPv4 address if there is one. The server also prefers IPv4.
   const { address } = await lookup(host, { verbatim: false });
   return `${address}:${port}`;
 }
@@ -115,7 +115,7 @@ function findDisk(file: string, leastFree: number): Finding<never> {
   return [`${Math.floor(free / 1024 ** 2)} MB are free`];
 }
 
-/** @throws ContractError if stored records do not fit the contract, as at the start */
+/** Checks the stored records. @throws ContractError if records do not fit the contract: the start would also fail */
 async function findRecords(
   { database }: Config,
   contract: Contract,

@@ -1,11 +1,11 @@
 /**
- * Runs the commands of a program, by one table with their usage and arguments. The exit codes are 0 for success, 1 if the command failed or
- * found something, and 2 for wrong usage.
+ * Runs a command from a table of commands, which also contains their usage and arguments. The exit code is 0 for
+ * success, 1 if the command failed or found problems, and 2 for wrong usage.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { toPrintableLines } from '../../json/literals.ts';
 
-/** The arguments of a call: the texts, and the parsed options. */
+/** The arguments of a call: `args` unparsed, and the positional arguments and options as `parseArgs` returns them. */
 export interface CommandCall {
   args: string[];
   positionals: string[];
@@ -13,31 +13,34 @@ export interface CommandCall {
 }
 
 export interface Command {
-  /** The arguments, as `--help` prints them. */
+  /** The arguments after the command's name, as `--help` prints them. */
   usage?: string;
   about: string;
-  /** Lines about the arguments. */
+  /** More lines of `--help` about the arguments. */
   details?: string;
-  /** The minimum and maximum number of arguments; by default none. */
+  /** The minimum and maximum number of positional arguments; 0 by default. */
   takes?: readonly [least: number, most: number];
   options?: ParseArgsConfig['options'];
-  /** Whether options with other names are passed to Node. */
+  /** True if the command passes unknown options on to Node. Otherwise they are wrong usage. */
   passesOptions?: boolean;
-  /** Runs the command. Returns the exit code; undefined if the command has ended well, or keeps running. */
+  /** Runs the command. Returns the exit code, or undefined if the command has succeeded or keeps running. */
   run(call: CommandCall): Promise<number | undefined>;
 }
 
 interface Program {
-  /** The call of the program: `node dist/src/main.js`. */
+  /** The command line before the command's name: `node dist/src/main.js`. */
   call: string;
-  /** The lines of `--help` before the list of commands, and after it. */
+  /** The lines of `--help`: `about` before the list of commands, and `notes` after it. */
   about: string;
   notes: string;
-  /** The commands by name, which is one word or two. */
+  /** The commands by name. A name is one word or two: `backup`, `keys list`. */
   commands: Record<string, Command>;
 }
 
-/** Runs a command, or prints its usage. Returns the exit code, if there is one. @throws Error of the command */
+/**
+ * Runs a command, or prints its usage. Returns the exit code; undefined if the command returned none. @throws Error of
+ * the command
+ */
 export async function runCommand(program: Program, args: string[]): Promise<number | undefined> {
   const { commands } = program;
   const name = [args.slice(0, 2).join(' '), ...args.slice(0, 1)].find((words) => Object.hasOwn(commands, words));
@@ -50,7 +53,7 @@ export async function runCommand(program: Program, args: string[]): Promise<numb
   return isHelp ? 0 : 2;
 }
 
-/** Parses the arguments; returns undefined if they do not fit. */
+/** Parses the arguments of a command. Returns undefined if their number is wrong, or if an option is unknown. */
 function parse(
   args: string[],
   { takes = [0, 0], options = {}, passesOptions = false }: Command,
@@ -71,7 +74,7 @@ function toUsage({ call, commands }: Program, name: string): string {
   return lines.join('\n');
 }
 
-/** The usage of all commands, or of those that begin with the same word. */
+/** Returns the usage of all commands, or of the commands whose names begin with the given word, such as `keys`. */
 function toUsages(program: Program, [word = '--help']: string[]): string {
   const names = Object.keys(program.commands);
   const family = names.filter((name) => name.startsWith(`${word} `));

@@ -1,4 +1,7 @@
-/** The commands of the program: `node dist/src/main.js keys list`. A command is loaded only when it is called. */
+/**
+ * The commands of a service: `node dist/src/main.js keys list`. Commands load the code that they need only when they
+ * are called.
+ */
 import { toPrintableLines } from '../../json/literals.ts';
 import type { Service } from '../../start/service.ts';
 import { type Command, runCommand } from './command-line.ts';
@@ -39,7 +42,10 @@ const toCommands = (service: Service, env: NodeJS.ProcessEnv): Record<string, Co
   },
 });
 
-/** Runs the program, and sets the exit code. Error messages are escaped, because they may repeat the contents of files. */
+/**
+ * Runs a command, and sets the exit code. Control characters in error messages are escaped, because the messages may
+ * repeat the contents of files.
+ */
 export async function runProgram(service: Service, args: string[]): Promise<void> {
   const program = {
     call: 'node dist/src/main.js',

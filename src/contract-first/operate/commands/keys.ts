@@ -1,4 +1,4 @@
-/** The commands of `keys`: make, replace, list and revoke API keys. */
+/** The commands that make, replace, list and revoke API keys. */
 import { isDate } from '../../json/instant.ts';
 import { toPrintable } from '../../json/literals.ts';
 import type { Service } from '../../start/service.ts';
@@ -8,11 +8,13 @@ import { type Store, type StoredKey, StoreUnavailable } from '../../store/store.
 import { loadConfig } from '../config.ts';
 import type { Command, CommandCall } from './command-line.ts';
 
-/** Opens the database, creates it if allowed, and prints the result of the work. */
+/**
+ * Opens the database, and prints the text that `work` returns. If `makesDatabase` is true, creates a missing database.
+ */
 type WithStore = (makesDatabase: boolean, work: (store: Store) => Promise<string>) => Promise<void>;
 
 interface Options {
-  /** A new key. */
+  /** The new key, which `keys create` and `keys rotate` use. */
   key: string;
   expiresAt: Date | undefined;
   validUntil: Date;
@@ -67,7 +69,10 @@ Without --rate a key may be used as often as KEY_RATE says; with --rate none, wi
   };
 }
 
-/** Opens the database, with or without a running server, and creates it if allowed. @throws Error with a message for the operator */
+/**
+ * Opens the database for `work`, also while a server runs. If `makesDatabase` is true, creates a missing database.
+ * @throws Error with a message for the operator
+ */
 export async function withDatabase(
   { name, domain }: Pick<Service, 'name' | 'domain'>,
   env: NodeJS.ProcessEnv,
@@ -104,7 +109,9 @@ function endUnlessWritten(): void {
   });
 }
 
-/** The reason why the command failed, and the consequence for the keys. */
+/**
+ * Converts an outage of the database to an error with its cause. The message also tells whether keys may have changed.
+ */
 function toAdvice({ kind, cause }: StoreUnavailable): Error {
   const outcome =
     kind === 'outcome_unknown'
@@ -116,10 +123,10 @@ function toAdvice({ kind, cause }: StoreUnavailable): Error {
 const REFUSED = 'running servers refuse it within a second';
 const OVER = `has ended: ${REFUSED}`;
 
-/** The latest date: stores compare times as text, so years must have four digits. */
+/** The latest date that an option may contain. Stores compare times as text, so years must have four digits. */
 const LATEST = Date.UTC(9999, 11, 31);
 
-/** @throws Error that names the wrong value */
+/** Reads the options of a command. @throws Error that names the wrong value */
 function toOptions(values: CommandCall['values'], { name, scopes }: Pick<Service, 'name' | 'scopes'>): Options {
   const { expires, keep = '7', scopes: wanted, rate } = values as Partial<Record<string, string>>;
   const endsNow = /^0d?$/.test(keep);
@@ -161,7 +168,7 @@ function toMade({ id, name, expiresAt, scopes, rate }: StoredKey, key: string): 
 It is not shown again: only its hash is stored.`;
 }
 
-/** The fields of a key for programs. */
+/** The fields of a key in JSON output. */
 function toFields({ id, name, createdAt, expiresAt, revokedAt, scopes, rate }: StoredKey) {
   const times = { createdAt, expiresAt: expiresAt ?? null, revokedAt: revokedAt ?? null };
   return { id, name: toPrintable(name), ...times, scopes: scopes ?? null, rate: rate ?? null };
@@ -206,7 +213,7 @@ async function revoke(store: Store, id: string): Promise<string> {
   return `Key ${id} is revoked: ${REFUSED}.`;
 }
 
-/** A number of days from now, or a future date (ISO 8601). */
+/** Parses a number of days from now, or a future date (ISO 8601). @throws Error that names the option */
 function toDate(option: string, text: string): Date {
   const days = /^(\d+)d?$/.exec(text)?.[1];
   const date = days ? new Date(Date.now() + Number(days) * 86_400_000) : new Date(text);

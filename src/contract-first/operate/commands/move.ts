@@ -1,4 +1,4 @@
-/** Copies everything in one database into another, empty one. */
+/** The command `move`: copies everything in one database into another, empty one. */
 import type { Service } from '../../start/service.ts';
 import type { Database } from '../../store/database-url.ts';
 import { move } from '../../store/move.ts';
@@ -20,7 +20,7 @@ export async function moveAll(
   return `Moved ${moved.join(', ')} from ${nameOfDatabase(from)} to ${nameOfDatabase(to)}.`;
 }
 
-/** Reads the URL of a database like the configuration does, with its options. */
+/** Parses the URL of a database, or the name of a SQLite file, by the rules of DATABASE_URL. */
 function toDatabase(text: string, { name }: Service, env: NodeJS.ProcessEnv): Database {
   const url = /^\w+:/.test(text) ? text : `sqlite:${text}`;
   return loadConfig({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: '' }, { name }).database;

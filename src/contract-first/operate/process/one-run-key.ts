@@ -1,4 +1,4 @@
-/** Makes a key for this run only, so that a first start needs no preparation. */
+/** Makes an API key that is valid only for this run, so that a first start needs no preparation. */
 import type { Logger } from 'pino';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { toFirstCurl } from '../../engine/contract/first-request.ts';
@@ -7,14 +7,17 @@ import { isValid, makeKey } from '../../store/api-keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** Whether the server uses keys, which is false if all operations accept only tokens of other issuers. */
+/**
+ * True if the server accepts API keys. False if all operations accept only tokens of other issuers, which `verifyToken`
+ * checks.
+ */
 export const takesKeys = ({ keyLocations }: Pick<Contract, 'keyLocations'>, verifyToken: unknown): boolean =>
   verifyToken === undefined || !keyLocations.every(({ isToken }) => isToken);
 
 /**
- * Makes a key for this run; returns undefined if any key was ever made. If all keys are revoked, the service rejects every caller, and logs
- * a warning.
- * @throws ConfigError in production if no key was ever made
+ * Makes a key for this run, if no key is configured and none was ever stored. Otherwise returns undefined. Logs a
+ * warning if the stored keys have all expired or are revoked, because the service then rejects every caller.
+ * @throws ConfigError in production, instead of making a key
  */
 export async function makeOneRunKey(
   { name, apiKeys, isProduction }: Pick<Config, 'apiKeys' | 'isProduction'> & { name: string },
@@ -33,12 +36,18 @@ export async function makeOneRunKey(
   throw new ConfigError(NO_KEY_CONFIGURED);
 }
 
-/** The command that makes a key. `npm run keys` would compile first, and a deployment lacks the development tools for that. */
+/**
+ * The command that makes a key. The shorter `npm run keys` is not suggested: it would compile first, and a deployment
+ * lacks the compiler.
+ */
 export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
 export const NO_KEY_CONFIGURED = `No API key is configured. ${HOW}, and start again.`;
 
-/** The text for the person who started the server. The text goes to standard error, because keys are never logged. */
+/**
+ * Returns the text for the person who started the server. Its caller writes the text to standard error, because keys
+ * must not be logged.
+ */
 export function toFirstWords(key: string, origin: string, { firstRequest }: Pick<Contract, 'firstRequest'>): string {
   const tried = firstRequest ? `Try it:\n\n  ${toFirstCurl(firstRequest, origin, key)}\n\n` : '';
   return toPrintableLines(`

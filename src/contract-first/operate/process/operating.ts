@@ -1,6 +1,6 @@
 /**
- * Starts the parts for operation. Metrics and health for operators are loaded and started only if they are configured. Also notifies
- * systemd.
+ * Starts the listener for operators, with metrics and health. Its modules are loaded only if ADMIN_PORT is set. Also
+ * notifies systemd.
  */
 import { execFile } from 'node:child_process';
 import { arch, platform } from 'node:process';
@@ -17,7 +17,7 @@ interface Operating {
   listen(): Promise<void>;
 }
 
-/** Starts the listener for operators; returns undefined if ADMIN_PORT is not set. */
+/** Prepares the listener for operators. Returns undefined if ADMIN_PORT is not set. */
 export async function startOperating(
   { adminHost, adminPort, database }: Config,
   contract: Contract,
@@ -56,8 +56,9 @@ export async function startOperating(
 }
 
 /**
- * Notifies systemd that the event loop turns, if its unit sets `WatchdogSec`, because a process cannot notice that its own event loop
- * hangs. Calls systemd's own program, because systemd uses a datagram socket, which Node does not support.
+ * Notifies systemd regularly that the event loop runs, if the unit sets `WatchdogSec`. If the notifications stop,
+ * systemd kills the server. Calls the program `systemd-notify`, because systemd listens on a datagram socket, which
+ * Node does not support.
  */
 export function notifySystemd({ WATCHDOG_USEC }: NodeJS.ProcessEnv): NodeJS.Timeout | undefined {
   if (WATCHDOG_USEC === undefined) return undefined;

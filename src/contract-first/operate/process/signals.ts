@@ -6,24 +6,28 @@ import type { Logger } from 'pino';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /**
- * Whether the process was started in a terminal. If so, SIGHUP means that the terminal has closed; by then, it is not a terminal any more.
- * Otherwise SIGHUP comes from logrotate, which wants programs to open their log files again; this program has no log files.
+ * True if the process was started in a terminal. SIGHUP then means that the terminal has closed, and `isatty` would now
+ * return false. Without a terminal, SIGHUP comes from logrotate, which asks programs to reopen their log files. This
+ * program has no log files.
  */
 const IN_TERMINAL = [0, 1, 2].some((descriptor) => isatty(descriptor));
 
 /**
- * Two signals within this time, in milliseconds, count as one, because Ctrl-C on `npm start` arrives from the terminal and also from npm.
+ * The time within which two signals count as one, in milliseconds. Ctrl-C on `npm start` sends two signals: one from
+ * the terminal, and one from npm.
  */
 const DOUBLE_SIGNAL_MS = 500;
 
-/** Ends the process at a signal, until `onSignals` is called. Until then, nothing needs a graceful stop. */
+/**
+ * Ends the process without a graceful stop. It handles signals only until `onSignals` is called, while nothing is open.
+ */
 function endAtOnce(signal: string): void {
   if (signal !== 'SIGHUP' || IN_TERMINAL) process.exit(0);
 }
 
 /**
- * Prepares the signals; call this first. SIGUSR1 gets a handler that does nothing. By default, Node would open the debugger's port to any
- * program of the machine, which only `--inspect` should do.
+ * Adds the first handlers of signals; call this before anything else. The handler of SIGUSR1 does nothing. Without it,
+ * Node would open the debugger's port to all programs of the machine, which only `--inspect` should do.
  */
 export function endOnSignals(): void {
   for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
@@ -52,7 +56,10 @@ export function onStopSignals({ onFirst, onSecond, logger, env }: OnStopSignals)
   });
 }
 
-/** Calls `act` when npm's shell ends. npm runs a script in a shell, which ends at a signal to npm without passing it on. */
+/**
+ * Calls `act` when npm's shell has ended. npm runs a script in a shell. A signal to npm ends this shell, but does not
+ * reach the script.
+ */
 export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () => void): void {
   if (env.npm_lifecycle_event !== script) return;
   const shell = process.ppid;
@@ -64,8 +71,8 @@ export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () =>
 }
 
 /**
- * Replaces the handlers of `endOnSignals`. The new listener is added first, because without a listener, Node would drop a signal that it
- * has not delivered yet.
+ * Replaces the handlers that `endOnSignals` has added. The new handler is added first: if there were no handler in
+ * between, Node would drop a signal that it has not delivered yet.
  */
 export function onSignals(take: (signal: string) => void): void {
   for (const signal of STOP_SIGNALS) process.on(signal, take).off(signal, endAtOnce);

@@ -1,4 +1,4 @@
-/** The graceful stop, after a signal or an uncaught error. */
+/** Stops the process gracefully, after a signal or an uncaught error. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -7,10 +7,10 @@ import type { Store } from '../../store/store.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** How long the store may take to close, in milliseconds. After that, the process is killed. */
+/** The time that the store may take to close, in milliseconds. After that, the process is killed. */
 const STORE_TIMEOUT = 5000;
 
-/** How long to wait for the last line of the log to be written, in milliseconds. */
+/** The time that the last line of the log may take to be written before the process is killed, in milliseconds. */
 const LAST_LINE = 100;
 
 interface StoppingOptions {
@@ -26,12 +26,15 @@ interface StoppingOptions {
   stop: { isAsked: boolean };
 }
 
-/** Builds the function that stops the process. An uncaught error also calls it. The exit code is 0, or 1 after an error. */
+/**
+ * Builds the function that stops the process after a signal, and also makes uncaught errors stop it. The exit code is 0
+ * after a signal, and 1 after an error.
+ */
 export function prepareStop(options: StoppingOptions): (signal: string) => void {
   const { app, store, config, log, endByForce, listening, stop } = options;
   const { logger } = log;
   async function end(reason: { err: unknown } | { signal: string }): Promise<void> {
-    // A second error ends the process at once, as in any program.
+    // A second error ends the process immediately, because Node's default applies to it.
     process.off('uncaughtException', onError).off('unhandledRejection', onError);
     setTimeout(endByForce, config.drainDelay + config.stopTimeout + STORE_TIMEOUT).unref();
     const isError = 'err' in reason;
@@ -53,7 +56,10 @@ export function prepareStop(options: StoppingOptions): (signal: string) => void 
   return (signal) => void end({ signal });
 }
 
-/** Builds a function that kills the process: `process.exit` would wait for threads, and so for a stalled disk. */
+/**
+ * Builds a function that kills the process by SIGKILL. `process.exit` would wait for threads, and thus for a stalled
+ * disk.
+ */
 export function buildForcedEnd(logger: Logger, pid: number): () => Promise<void> {
   return async () => {
     logger.error('killed, because it had not stopped yet');

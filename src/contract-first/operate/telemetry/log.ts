@@ -1,42 +1,53 @@
-/** The log, on standard output. The log never blocks the server: lines that cannot be written wait, and are dropped when too many wait. */
+/**
+ * The log, on standard output. It never blocks the server: lines wait in memory until they can be written. If too many
+ * wait, further lines are dropped.
+ */
 import { write, writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { toShortLines } from './short-lines.ts';
 
-/** The number of bytes that may wait. */
+/** The maximum number of bytes that may wait. */
 const MOST_WAITING = 4 * 1024 * 1024;
-/** The length of a part, in characters. A part is copied to a buffer at once, and is short enough to be still in the processor's cache. */
+/**
+ * The number of characters after which collected lines are converted to a buffer, called a part. They are then still in
+ * the processor's cache.
+ */
 const CHUNK_LENGTH = 4000;
-/** The size of a piece, in bytes. A piece is written at once, and is as large as the buffer of a pipe in Linux. */
+/**
+ * The size of a piece, in bytes: the parts that are written together. It is the size of the buffer of a pipe in Linux.
+ */
 const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
 /** The pause before a failed write is retried, in milliseconds; it doubles with each failure. */
 const RETRY = { first: 1, last: 100 };
-/** How long the end of the process waits for its last lines, in milliseconds. */
+/** How long `end` waits for lines that cannot be written, in milliseconds. */
 const LAST_LINES = 1000;
 
 export interface Log {
   logger: Logger;
-  /** Writes complete lines. */
+  /** Writes complete lines. Several may be in one text. */
   write(lines: string): void;
   /**
-   * Resolves when every line is written, or when that has failed. While a write hangs, it does not resolve, and the process can only be
-   * killed.
+   * Resolves when all lines are written, or when their writing has failed for a second. While a write hangs, it does
+   * not resolve, and only a signal such as SIGKILL ends the process.
    */
   end(): Promise<void>;
-  /** Like `end`, for a process that goes on. After this call, the exit of the process no longer waits for lines. */
+  /**
+   * Waits like `end`, if the process goes on afterwards. From then on, no lines of this log are written at the exit of
+   * the process.
+   */
   close(): Promise<void>;
 }
 
-/** The open logs, which share one listener. */
+/** The open logs. A single listener writes their remaining lines at the exit of the process. */
 const open = new Set<Lines>();
 const writeRests = () => {
   for (const lines of open) lines.writeRest();
 };
 
-/** `format` is `json`, `short` for people, or `auto`: short on a terminal. */
+/** Opens the log. `format` is `json`, `short` for people, or `auto`: short on a terminal, otherwise JSON. */
 export function openLog(level: string, format = 'json'): Log {
   // Accessing `process.stdout` makes a pipe non-blocking: if nobody reads it, a write fails instead of hanging.
   const { fd, isTTY } = process.stdout;
@@ -57,12 +68,12 @@ export function openLog(level: string, format = 'json'): Log {
 class Lines {
   readonly #fd: number;
   readonly #onLost: (count: number) => void;
-  /** The latest lines, shorter than a part. A growing string is faster than an array or a buffer of lines. */
+  /** The latest lines, which are not yet a part. A growing string is faster than an array or a buffer of lines. */
   #latest = '';
-  /** The earlier parts, and their length in bytes. */
+  /** The parts that wait, and their length in bytes. */
   readonly #parts: Buffer[] = [];
   #length = 0;
-  /** The unwritten rest of the current piece. */
+  /** The rest of the current piece, if a write has failed or has written only some of its bytes. */
   #left: Buffer = Buffer.alloc(0);
   #lost = 0;
   #isDue = false;
@@ -89,12 +100,14 @@ class Lines {
     while (this.#isWriting || (this.#isDue && Date.now() < deadline)) await wait(GATHERING);
   }
 
-  /** Writes synchronously at the very end of the process, when it can no longer wait. */
+  /**
+   * Writes the remaining lines synchronously at the exit of the process, which does not wait for asynchronous writes.
+   */
   writeRest(): void {
     try {
       writeSync(this.#fd, Buffer.concat([this.#left, ...this.#parts, Buffer.from(this.#latest)]));
     } catch {
-      // The error cannot be reported anywhere else.
+      // The log itself has failed, so the error cannot be logged.
     }
   }
 
@@ -119,7 +132,7 @@ class Lines {
     });
   };
 
-  /** Joins as many parts as fit into a piece, and at least one. */
+  /** Joins the next parts to a piece: as many as fit, and at least one. */
   #takePiece(): Buffer {
     this.#endPart();
     const taken: Buffer[] = [];

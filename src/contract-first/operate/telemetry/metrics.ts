@@ -5,10 +5,10 @@ import client, { type Metric, type Registry } from 'prom-client';
 import type { StoreCounts } from '../../store/store.ts';
 import { type Durations, type RequestCounts, SECONDS } from './request-counts.ts';
 
-/** The bounds of the histogram of writes per commit. */
+/** The upper bounds of the buckets of `store_commit_writes`. */
 const WRITES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
-/** The labels of a request. */
+/** The names of the labels that metrics of requests have. */
 const LABELS = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'];
 
 interface MetricsParts {
@@ -18,7 +18,7 @@ interface MetricsParts {
   deprecated: ReadonlySet<string>;
   /** The versions of the service, the package and Node, as labels. */
   build: Record<string, string>;
-  /** The file of SQLite. */
+  /** The file of the SQLite database; undefined for other databases. */
   databaseFile: string | undefined;
 }
 
@@ -37,7 +37,10 @@ export function buildMetrics({ counts, stored, deprecated, build, databaseFile }
 type Sample = [labels: Record<string, string | number>, value: number];
 type Add = ReturnType<typeof buildAdd>;
 
-/** Adds metrics with samples that are read on demand. */
+/**
+ * Builds functions that add a metric to the registry. Gauges and counters read their samples when metrics are
+ * requested.
+ */
 function buildAdd(registry: Registry) {
   const registers = [registry];
   const adding =
@@ -46,7 +49,7 @@ function buildAdd(registry: Registry) {
       const metric = new Kind({ name, help, labelNames, registers, collect });
       function collect(): void {
         metric.reset();
-        // Without labels, `reset` leaves a 0.
+        // After `reset`, a metric without labels has a sample with the value 0.
         if (labelNames.length === 0) metric.remove();
         for (const [labels, value] of read()) metric.inc(labels, value);
       }
@@ -63,7 +66,7 @@ function addRequests({ gauge, counter }: Add, counts: RequestCounts, deprecated:
   const one = (value: number): Sample[] => [[{}, value]];
   gauge('http_server_active_requests', 'Requests that have not been answered yet.', [], () => one(counts.inFlight));
   gauge('http_server_open_connections', 'Connections of clients.', [], () => one(counts.connections));
-  // Before the first read, the metric has no value. Otherwise the keys would look old.
+  // The gauge has no sample before the first read. The value 0 would mean that the keys were read in 1970.
   const readAt = () => (counts.keysReadAt > 0 ? one(counts.keysReadAt) : []);
   gauge('api_keys_read_timestamp_seconds', 'When the stored API keys were last read.', [], readAt);
   const unread = () => [...counts.unread].map(([code, value]): Sample => [{ error_type: code }, value]);
@@ -75,7 +78,7 @@ function addRequests({ gauge, counter }: Add, counts: RequestCounts, deprecated:
   counter('http_server_deprecated_requests_total', 'Requests of deprecated operations.', LABELS, called);
 }
 
-/** Adds the metrics of the store. Names for pools are from OpenTelemetry's conventions. */
+/** Adds the metrics of the store. The names for connection pools follow OpenTelemetry's conventions. */
 function addStore({ gauge, counter, histogram }: Add, stored: StoreCounts): void {
   const sizes = histogram('store_commit_writes', 'Writes that one commit made durable.', WRITES);
   const ofCommits = 'Duration of commits: the time of the disk, or of the database server.';
@@ -106,7 +109,10 @@ function addStore({ gauge, counter, histogram }: Add, stored: StoreCounts): void
   gauge('db_client_connection_pending_requests', ofWaiting, [name], waiting);
 }
 
-/** Adds the metrics of SQLite's files. The size of a missing file is 0; a value that cannot be read is left out. */
+/**
+ * Adds the sizes of SQLite's files, and the free bytes on their disk. A missing file has the size 0. If a value cannot
+ * be read, its metric has no sample.
+ */
 function addFiles({ gauge }: Add, file: string): void {
   const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   const add = (name: string, help: string, read: () => number) =>
@@ -125,7 +131,7 @@ function addFiles({ gauge }: Add, file: string): void {
   });
 }
 
-/** Adds a histogram that prom-client only prints, since it calls only `get` of a metric. */
+/** Adds the histogram of the durations that `counts` has collected. prom-client calls only `get` of a metric. */
 function addDurations(registry: Registry, name: string, counts: RequestCounts): void {
   const metric = { name, help: 'Duration of requests, until their reply was sent.', type: 'histogram' };
   const toSamples = ({ buckets, sum, count, labels }: Durations) => {
@@ -144,11 +150,13 @@ function addDurations(registry: Registry, name: string, counts: RequestCounts): 
   registry.registerMetric({ ...metric, get } as unknown as Metric);
 }
 
-/** Writes the metrics in a format that the client accepts. */
+/**
+ * Renders the metrics as OpenMetrics if `accept`, the header of the request, allows it. Otherwise as Prometheus text.
+ */
 export async function writeMetrics(registry: Registry, accept = ''): Promise<{ type: string; text: string }> {
   const isOpen = /application\/openmetrics-text(?!\s*;[^,]*q=0(?:\.0*)?(?:,|$))/.test(accept);
   if (!isOpen) return { type: registry.contentType, text: await registry.metrics() };
-  // The metrics are copied, because prom-client removes `_total` from the names of counters when it writes OpenMetrics.
+  // The metrics are copied, because prom-client renames counters when it writes OpenMetrics: it removes `_total`.
   const open = new client.Registry();
   open.setContentType(client.Registry.OPENMETRICS_CONTENT_TYPE as never);
   for (const metric of await registry.getMetricsAsJSON()) {

@@ -1,4 +1,7 @@
-/** Loads OpenTelemetry's packages. Only a service that sends traces installs them, since they would be a quarter of each installation. */
+/**
+ * Loads OpenTelemetry's packages. They are not dependencies, because they would be a quarter of each installation. A
+ * service that sends traces installs them.
+ */
 import { createRequire } from 'node:module';
 import { OperatorError } from '../../operator-error.ts';
 
@@ -16,7 +19,10 @@ const PACKAGES: Record<keyof OpenTelemetry, string> = {
   sdk: '@opentelemetry/sdk-trace-base',
 };
 
-/** Loads the packages from the folder of a service, by any file in it. @throws OperatorError with the command that installs them */
+/**
+ * Loads the packages from the node_modules folder of a service. `file` is any file of the service. @throws
+ * OperatorError with the command that installs missing packages
+ */
 export function loadOpenTelemetry(file: URL): OpenTelemetry {
   const load = createRequire(file);
   const missing = Object.values(PACKAGES).filter((name) => !canResolve(load, name));

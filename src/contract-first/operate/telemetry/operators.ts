@@ -1,6 +1,6 @@
 /**
- * The listener for operators, with metrics and health. The connections of this listener have a separate queue, so that health checks are
- * answered while the queue of the public port is long.
+ * The listener for operators, with metrics and health. New connections wait in its own queue, so that health checks are
+ * answered even if the queue of the public port is long.
  */
 import { createServer, type Server } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ import { onSocketEnd } from '../../engine/http/node-internals.ts';
 import { writeMetrics } from './metrics.ts';
 
 interface OperatorsParts {
-  /** Whether the service can do its work. */
+  /** Resolves to true if the service can handle requests. */
   isReady(): Promise<boolean>;
   metrics: Registry;
 }
@@ -23,7 +23,7 @@ const INDEX = `/metrics  Metrics, for Prometheus
 /readyz   200 while the service can do its work, otherwise 503
 `;
 
-/** The maximum number of connections, more than operators need. */
+/** The maximum number of connections. Operators need far fewer. */
 const MOST_CONNECTIONS = 64;
 /** How long a request may take to arrive, in milliseconds. */
 const REQUEST_TIMEOUT = 5000;
@@ -32,8 +32,8 @@ const UNKNOWN_HOST = `By this name anybody's page could ask. Use an address, or 
 `;
 
 /**
- * Answers one request per connection, so that a client cannot demand many answers at once. If there are too many connections, the oldest
- * one is closed, so that a client cannot keep operators out.
+ * Builds a server that answers only one request per connection, so that a client cannot request many replies at once. A
+ * connection above the limit makes the server close the oldest one, so that a client cannot keep operators out.
  */
 function buildServer(answer: FastifyServerFactoryHandler): Server {
   const server = createServer({
@@ -52,7 +52,7 @@ function buildServer(answer: FastifyServerFactoryHandler): Server {
     }
     sockets.add(socket);
     onSocketEnd(socket, linger);
-    // Connections do not keep the process alive.
+    // Open connections must not keep the process alive.
     socket.unref().once('close', () => sockets.delete(socket));
   });
   server.on('request', (request, response) => {
@@ -68,8 +68,8 @@ function buildServer(answer: FastifyServerFactoryHandler): Server {
 }
 
 /**
- * Whether the name in `Host` may belong to a stranger's domain. By DNS rebinding, a page of such a domain could send requests to this
- * listener. Browsers always send the name.
+ * True if `Host` contains a name that may belong to a stranger's domain. By DNS rebinding, a web page of such a domain
+ * could send requests to this listener from an operator's browser. Browsers always send the name in `Host`.
  */
 function isStranger(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return false;
@@ -80,10 +80,12 @@ function isStranger(host: string | undefined, names: readonly string[]): boolean
   return name.includes('.') && isIP(name) === 0 && !names.includes(name);
 }
 
-/** The beginning of a URL in absolute form (RFC 9112, section 3.2.2). */
+/** Matches the origin in a URL in absolute form (RFC 9112, section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/]*/i;
 
-/** Listens, and returns the origin: `http://127.0.0.1:9000`. @throws Error if it cannot listen there */
+/**
+ * Starts to listen, and returns the origin: `http://127.0.0.1:9000`. @throws Error if it cannot listen on this address
+ */
 export async function listenForOperators(parts: OperatorsParts, host: string, port: number): Promise<string> {
   const names = [host, hostname()].map((name) => name.toLowerCase());
   const app = fastify({ serverFactory: buildServer, rewriteUrl: ({ url }) => String(url).replace(ORIGIN, '') });

@@ -1,13 +1,14 @@
 /**
- * The durations of requests, as the buckets of a histogram. prom-client's own histogram would add 4 to 10 % to the time of a list, because
- * it looks up the labels each time. Labels only come from the contract and the catalogue of errors, so no client can add one.
+ * Collects the durations of requests in the buckets of histograms. prom-client's own histogram would add 4 to 10 % to
+ * the time of a list, because it looks up the labels for each request. The values of labels come from the contract and
+ * the catalogue of errors, so clients cannot create new ones.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Catalogue } from '../../engine/errors/catalogue.ts';
 import { Counts } from '../../engine/http/log/request-log.ts';
 import { stateOf } from '../../engine/request-state.ts';
 
-/** Bounds in seconds: replies take 0.1 to 5 ms, stalls take seconds. */
+/** The upper bounds of the buckets, in seconds. Replies take 0.1 to 5 ms; if the server stalls, they take seconds. */
 export const SECONDS: number[] = [
   ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 ];
@@ -15,7 +16,10 @@ export const SECONDS: number[] = [
 /** The durations of requests with the same method, route and outcome. */
 export class Durations {
   readonly labels: Record<string, string | number>;
-  /** The number of requests in each bucket: up to its bound, and above the previous bound. The last bucket is above all bounds. */
+  /**
+   * The number of requests in each bucket: those up to its bound, and above the previous bound. The last bucket counts
+   * the requests above all bounds.
+   */
   readonly buckets: number[] = Array<number>(SECONDS.length + 1).fill(0);
   sum = 0;
 
@@ -35,7 +39,7 @@ export class Durations {
   }
 }
 
-/** The methods that routes may have; all others are counted together. */
+/** The methods that routes may have. All other methods are counted together, as `_OTHER`. */
 const COUNTED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
 
 type ByOutcome = Map<string | number, Durations>;
@@ -56,10 +60,10 @@ export class RequestCounts extends Counts {
   readonly #codes: Map<number, string>;
   readonly #all = new Map<string, Map<string, ByOutcome>>();
 
-  /** `pathOf` returns the path of an operation as the contract writes it. */
+  /** `pathOf` returns the path of an operation with its parameters: `/v1/books/{bookId}`. */
   constructor(pathOf: (operationId: string) => string, catalogue: Catalogue) {
     super();
-    // A handler's answer is counted under the first code of its status.
+    // An error reply that a handler sends has no code. It is counted with the first code of its status.
     this.#codes = new Map(
       Object.entries(catalogue)
         .reverse()

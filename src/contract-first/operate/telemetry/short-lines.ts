@@ -1,10 +1,10 @@
-/** Lines of the log for people: `12:30:01 GET /v1/books 200 1.5 ms`. */
+/** Converts lines of the log to short lines for people: `12:30:01 GET /v1/books 200 1.5 ms`. */
 import { toPrintable } from '../../json/literals.ts';
 
-/** The words for pino's levels, except the usual one. */
+/** The words for pino's levels. Level 30 (info) is the usual one, and has no word. */
 const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };
 
-/** Converts complete lines of JSON to short lines. */
+/** Converts complete lines of JSON, which may be several in one text. */
 export const toShortLines = (lines: string): string => lines.replace(/^.+$/gm, toShortLine);
 
 function toShortLine(line: string): string {

@@ -1,6 +1,7 @@
 /**
- * Traces by OTLP over HTTP: a span for each sampled request, and one for each of its calls of the store. Nothing is monkey-patched.
- * OpenTelemetry's SDK reads the other `OTEL_*` variables by itself.
+ * Sends traces by OTLP over HTTP: a span for each sampled request, and a span for each of its calls to the store. No
+ * library is patched for this. Except for the variables in `config.ts`, OpenTelemetry's SDK reads the `OTEL_*`
+ * variables itself.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,10 +15,10 @@ import { stateOf } from '../../engine/request-state.ts';
 import type { Commit, StoreCounts } from '../../store/store.ts';
 import type { OpenTelemetry } from './open-telemetry.ts';
 
-/** How long the last spans may take to be sent, in milliseconds. */
+/** The time that the last spans may take to be sent when the server stops, in milliseconds. */
 const LAST_SPANS = 1000;
 
-/** The length of a `traceparent` of version 00. Later versions may only be longer. */
+/** The length of a `traceparent` of version 00. Later versions may append fields. */
 const TRACEPARENT_LENGTH = 55;
 
 type Api = OpenTelemetry['api'];
@@ -26,11 +27,14 @@ interface TracesParts {
   openTelemetry: OpenTelemetry;
   name: string;
   version: string;
-  /** OpenTelemetry's name for the kind of database. */
+  /** The value of the attribute `db.system.name`, such as `postgresql`. */
   system: string;
-  /** The share of requests without a trace that is sampled, from 0 to 1; if undefined, the SDK decides by its variables. */
+  /**
+   * The share of requests without a trusted `traceparent` that are sampled, from 0 to 1; if undefined, the SDK decides
+   * by its variables.
+   */
   ratio: number | undefined;
-  /** The addresses and ranges of clients with a trusted `traceparent`. */
+  /** The addresses and ranges of clients. Spans continue the trace in their `traceparent`. */
   trusted: readonly string[];
   logger: Logger;
 }
@@ -46,7 +50,7 @@ function buildProvider({ openTelemetry, name, version, ratio, logger }: TracesPa
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': name, 'service.version': version }))
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    // The processor queues spans, and drops them when the queue is full.
+    // The processor sends spans from a queue. If the queue is full, it drops them.
     spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter())],
   });
 }
@@ -60,7 +64,7 @@ export function buildTraces(parts: TracesParts): AddTraces {
 
   return (app, collections, counts, toLogged, toAddress) => {
     const commits: Commits = { counts, spans: new WeakMap() };
-    // A collector that does not answer must not delay the stop.
+    // A collector that does not reply may delay the stop only for a moment.
     app.addHook('onClose', async () => {
       await Promise.race([provider.shutdown(), wait(LAST_SPANS)]);
     });
@@ -83,18 +87,19 @@ export function buildTraces(parts: TracesParts): AddTraces {
 }
 
 /**
- * Decides whether a request is sampled before the SDK makes a span. Most requests are not sampled, and would otherwise take a third longer.
+ * True if the request is not sampled. This is decided before the SDK makes a span, because the span would make a
+ * request take a third longer, and most requests are not sampled.
  */
 function isLeftOut(traceparent: string | string[] | undefined, ratio: number): boolean {
   if (!toTrace(traceparent)) return Math.random() >= ratio;
   return !isSampled(traceparent);
 }
 
-/** The last digit contains the `sampled` flag (W3C Trace Context, section 3.2.2.5). */
+/** True if the `sampled` flag is set, so that the last digit is odd (W3C Trace Context, section 3.2.2.5). */
 const isSampled = (traceparent: string | string[] | undefined) =>
   /[13579bdf]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 
-/** The client's span around the request. */
+/** Returns a context with the client's span around the request; the root context if the client sent none. */
 function toParent(
   { ROOT_CONTEXT, TraceFlags, createTraceState, trace }: Api,
   { traceparent, tracestate = '' }: IncomingHttpHeaders,
@@ -116,7 +121,7 @@ function end(
 ): void {
   const { method, routeOptions, url, protocol } = request;
   const { statusCode } = raw;
-  // The route as the contract writes it, so that clients cannot create new names.
+  // The path with the contract's parameters, such as `/books/{bookId}`, so that clients cannot create new names of spans.
   const route = routeOptions.url?.replace(/:(\w+)/g, '{$1}');
   if (route) span.updateName(`${method} ${route}`);
   const failure = statusCode >= 500 && String(statusCode);
@@ -133,7 +138,7 @@ function end(
   span.end();
 }
 
-/** The spans of commits that have sampled writes. */
+/** The spans of commits that contain sampled writes. */
 interface Commits {
   counts: StoreCounts;
   spans: WeakMap<Commit, SpanContext>;
@@ -142,7 +147,7 @@ interface Commits {
 interface Calling {
   api: Api;
   tracer: Tracer;
-  /** Returns the context of the request's span. */
+  /** The context of the request's span, which is the parent of the spans of its calls. */
   context: Context;
   system: string;
   commits: Commits;
@@ -150,7 +155,10 @@ interface Calling {
 
 const READS = ['get', 'list', 'read'];
 
-/** The span of the latest commit. Many writes share it, so it is a separate trace that each write links to. */
+/**
+ * Returns the span of a commit. Many writes share a commit, so its span is a separate trace, and the span of each write
+ * links to it.
+ */
 function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
   const known = spans.get(commit);
   if (known) return known;
@@ -162,7 +170,9 @@ function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: 
   return span.spanContext();
 }
 
-/** Wraps a collection so that each call of its methods is a span, also after `of`. */
+/**
+ * Wraps a collection so that each call of its methods makes a span. The collection that `of` returns is also wrapped.
+ */
 export function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
   const { api, tracer, context, system, commits } = calling;
   return new Proxy(calls, {
@@ -183,7 +193,7 @@ export function traceCalls<Calls extends object>(calls: Calls, calling: Calling)
             span.addLink({ context: toCommit(calling, latest) });
         };
         const answer = (async () => method.apply(target, values))();
-        // `link` runs before another commit can end.
+        // `link` runs before the next commit can end, so it finds the commit of this write.
         answer.then(link, () => {});
         return answer.catch(fail).finally(() => span.end());
       };
