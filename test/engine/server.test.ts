@@ -1,4 +1,4 @@
-/** The server as Fastify's people read it: its parts are plugins, by name. */
+/** The app as Fastify users see it: its parts are named plugins. */
 import t from 'tap';
 import { send, startService } from '../service.ts';
 

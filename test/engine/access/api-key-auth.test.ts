@@ -1,4 +1,7 @@
-/** Contracts with API keys in headers and queries: each operation takes the keys of its own schemes. */
+/**
+ * Contracts with API keys in headers and in the query: each operation accepts keys only where its own security schemes
+ * put them.
+ */
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { makeKey, toStoredKey } from '../../../src/contract-first/store/api-keys.ts';
@@ -15,7 +18,10 @@ import { KEY, type StartOptions, startService } from '../../service.ts';
 const IN_HEADER = 'ApiKey realm="Pet Store", in="header", name="X-Key"';
 const IN_QUERY = 'ApiKey realm="Pet Store", in="query", name="api_key"';
 
-/** A list takes a key in a header or in its query, a create one in a header, and a get a bearer key or one in its query. */
+/**
+ * listPets accepts a key in a header or in the query, createPet a key in a header, and getPet a bearer key or one in
+ * the query.
+ */
 const CONTRACT = edited(({ securitySchemes, components, listPets, createPet, getPet }) => {
   securitySchemes.headerKey = { type: 'apiKey', in: 'header', name: 'X-Key' };
   securitySchemes.queryKey = { type: 'apiKey', in: 'query', name: 'api_key' };
@@ -28,7 +34,7 @@ const CONTRACT = edited(({ securitySchemes, components, listPets, createPet, get
 async function start(t: Test, options: StartOptions = {}) {
   const contract = await load(t, CONTRACT);
   const { request, ...service } = await startService(t, { contract, yaml: CONTRACT, keepAlive: true, ...options });
-  /** The status, and what the challenge says. */
+  /** Sends a request. Returns the status and the WWW-Authenticate header. */
   const ask = async (url: string, headers: Record<string, string> = {}, method = 'GET') => {
     const body = method === 'POST' ? { name: 'Rex', categoryId: 7 } : undefined;
     const reply = await request(url, { method, key: null, headers, body });

@@ -31,7 +31,7 @@ const OPERATIONS: Call[] = [
 
 const withHeader = (authorization: string): RequestOptions => ({ key: null, headers: { authorization } });
 
-/** Asks for the list with this key until the status is this one, for half a minute at most. */
+/** Requests the list with this key until the reply has this status, for at most half a minute. */
 async function askUntil({ request }: Service, key: string, status: number): Promise<ReceivedReply> {
   let reply = await request('/v1/pets', { key });
   for (let count = 0; reply.status !== status && count < 600; count++) {
@@ -41,13 +41,13 @@ async function askUntil({ request }: Service, key: string, status: number): Prom
   return reply;
 }
 
-/** Both ways to send a key. */
+/** Two locations in which a request can send a key. */
 const PLACES: KeyLocation[] = [
   { in: 'bearer', name: 'Authorization' },
   { in: 'header', name: 'X-Key' },
 ];
 
-/** A log that keeps what is written, and signals each write. */
+/** A log that collects all lines, and wakes up `has` at each line. */
 class LineLog {
   text = '';
   #onWrite = () => {};
@@ -90,7 +90,8 @@ t.test(
     const log = new LineLog();
     const logger = pino({}, log);
     const child = logger.child.bind(logger);
-    // A child with a level of its own has methods of its own, and the plugin takes those for a logger that wants its lines.
+    // A pino child with its own level has its own methods. The key plugin then takes it for a logger that expects its
+    // log lines.
     logger.child = (bindings, options) => child(bindings, { ...options, level: 'debug' } as typeof options);
     const { request } = await startService(t, { logger, log });
     for (const key of [null, `${KEY}0`]) t.equal((await request('/v1/pets', { key })).status, 401);
@@ -313,7 +314,10 @@ t.test(
   },
 );
 
-/** The status of requests to an operation with these ways in. */
+/**
+ * Starts an app with one operation. Returns a function that sends headers to it and returns the status. `security` are
+ * the operation's alternative requirements.
+ */
 async function startWithWays(
   t: Test,
   security: Requirement[],
@@ -396,7 +400,8 @@ t.test(
     const store = openUrl('sqlite::memory:');
     const key = makeKey('petstore');
     await store.createKey(toStoredKey(key, 'Ada', undefined, [], '9/d'));
-    // From the second time on, the keys are too old when the shared count comes.
+    // From the second call on, the clock jumps while the shared count is fetched, so that the stored keys are then too
+    // old.
     const clock = holdClock(t);
     let count = 0;
     const countWindow = async () => {

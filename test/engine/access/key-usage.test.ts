@@ -16,7 +16,8 @@ t.test('the server stores when an API key was used, not when this was written', 
   await request('/v1/pets', { key: ben });
   await request('/v1/pets/1', { key: KEY });
   await request('/v1/pets/1', { key: 'unknown' });
-  // Writing it later, such as when the server stops, does not make the use later.
+  // The server writes the uses only when it stops. Until then, time passes, which must not change the times of the
+  // uses.
   const after = new Date().toISOString();
   while (new Date().toISOString() === after) await nextTurn();
   await app.close();

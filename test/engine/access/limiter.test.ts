@@ -37,7 +37,7 @@ t.test('a rate limit admits its number of requests, and reports how many remain'
 t.test('a rate limit counts from zero again when its window ends', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   const clock = holdClock(t);
-  // The windows of a second begin where seconds do.
+  // Waits for the start of a full second, because windows of one second begin there.
   clock.pass(1000 - (Date.now() % 1000));
   const countPassed = async () => {
     const standings: Standing[] = [];
@@ -157,7 +157,7 @@ t.test('the limiter forgets tokens and addresses when their window ends; a long 
   clock.pass(1000 - (Date.now() % 1000));
   const limiter = buildLimiter(buildWindowCounter());
   const before = usedHeap();
-  /** The bytes that are in use when so many have come. */
+  /** Counts requests of this many ids. Returns how much more memory is used than at the start, in bytes. */
   const count = (many: number, prefix: string) => {
     for (let number = 0; number < many; number++) limiter(`${prefix}${number}`, { limit: 9, window: 1 }, () => {});
     return usedHeap() - before;

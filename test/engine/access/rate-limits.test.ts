@@ -17,10 +17,10 @@ const RATE_LIMITED = {
   status: 429,
 };
 
-/** The channel on which Node reports sent replies (nodejs.org/api/diagnostics_channel.html). */
+/** The channel on which Node reports replies that were sent (nodejs.org/api/diagnostics_channel.html). */
 const FINISHED = 'http.server.response.finish';
 
-/** A service with a key of each of these rates. */
+/** Starts a service with an API key for each of these rates. */
 async function startWithKeys(t: Test, rates: (string | undefined)[], options: StartOptions = {}) {
   const store = openUrl('sqlite::memory:');
   const keys = rates.map(() => makeKey('petstore'));
@@ -32,7 +32,10 @@ async function startWithKeys(t: Test, rates: (string | undefined)[], options: St
 
 const limits = (env: Record<string, string>) => ({ limits: loadConfig(env) });
 
-/** Returns the state of the limit in each reply; undefined if a reply does not show it. */
+/**
+ * Sends requests. Returns the status of each reply and its RateLimit header, without the time; undefined if it has
+ * none.
+ */
 async function standingsOf(request: Service['request'], key: string, urls: string[]) {
   const standings: [status: number, left: string | undefined][] = [];
   for (const url of urls) {
@@ -99,7 +102,7 @@ t.test('a request within its limit is answered before the 429 replies to a flood
   const note = (message: unknown) => statuses.push((message as { response: ServerResponse }).response.statusCode);
   subscribe(FINISHED, note);
   t.teardown(() => unsubscribe(FINISHED, note));
-  // Both are there when the server looks for requests, the flood first.
+  // Both connections have requests in the same turn of the event loop, that of the flood first.
   flood.socket.write(get(keys[0]).repeat(5));
   neighbour.socket.write(get(KEY));
   const replies = await Promise.all([flood.replies(6), neighbour.replies(2)]);
@@ -139,7 +142,8 @@ t.test('a request that is answered while its rate limit is checked gets no secon
   const { port, request, keys } = await startWithKeys(t, ['2/d'], options);
   for (const [index, key] of [keys[0], 'wrong'].entries()) {
     const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    // In one packet: it is refused in the turn in which the limit is asked for.
+    // The malformed body arrives in the same packet as the head. So its 400 is sent while the rate limit is still being
+    // checked.
     const client = connectRaw(port, `${head}not a chunk\r\n`);
     t.equal((await client.replies(1))[0]?.status, 400);
     t.equal(asked.length, index + 1);

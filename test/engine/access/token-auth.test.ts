@@ -15,7 +15,7 @@ import { edited } from '../../edited-contract.ts';
 import { KEY, type StartOptions } from '../../service.ts';
 import { collect } from '../../used-heap.ts';
 
-/** The contract with tokens in place of keys, in each form that it may have. */
+/** The security schemes with which a contract can declare third-party tokens. */
 const FORMS: Record<string, Json> = {
   JWT: { type: 'http', scheme: 'Bearer', bearerFormat: 'jwt' },
   'OAuth 2': {
@@ -35,12 +35,12 @@ const FORMS: Record<string, Json> = {
 
 const withTokens = (scheme: Json = FORMS.JWT) =>
   edited(({ components }) => {
-    // It has an error_description now.
+    // With tokens, the challenge also has an error_description, which the declared schema would reject.
     components.headers['WWW-Authenticate'].schema = { type: 'string' };
     for (const name of Object.keys(components.securitySchemes)) components.securitySchemes[name] = scheme;
   });
 
-/** A token is its id, and its scopes: `ada~pets.read/pets.write`. */
+/** A test token contains its id and its scopes: `ada~pets.read/pets.write`. */
 const verifyToken: NonNullable<StartOptions['verifyToken']> = (token) => {
   const [isOne, id = '', scopes = ''] = /^(\w*)~(.*)$/.exec(token) ?? [];
   if (isOne === undefined) return { refused: 'it is none' };
@@ -170,7 +170,7 @@ t.test('after the reply, the server keeps no data of the caller in memory, for a
     t.match(await request('/v1/pets', { key: `ada${number}~pets.read` }), { status: 200 });
   }
   const remembered = () => claims.filter((one) => one.deref()).length;
-  // A reference that was read stays until the end of the turn.
+  // A WeakRef that was read keeps its object until the end of the turn.
   for (let turn = 0; turn < 100 && remembered() > 5; turn++) {
     await wait(10);
     collect();

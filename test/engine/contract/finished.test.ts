@@ -22,7 +22,7 @@ t.test('a program starts only with the contract that it was built with', async (
   t.throws(() => readFinished({ ...file, format: 0 }, YAML), refusal, 'a form of another version');
 });
 
-/** Everything that a graph of schemas may have, in a contract. */
+/** A contract whose schemas contain everything that the finished form has to encode. */
 const STRANGE = {
   openapi: '3.1.1',
   info: { title: 'Strange', version: '1', description: '{"$shared": 1, "of": "contract:a"}' },

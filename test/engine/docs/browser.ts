@@ -1,4 +1,4 @@
-/** A real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
+/** Starts a real Chromium: the one at CHROMIUM_PATH, or one at a usual path. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
 
-/** No sandbox, as it refuses to run as root; and no request of the browser's own. */
+/** Chromium runs without its sandbox, which does not work for root, and without requests of its own. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -18,12 +18,15 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Why tests in a browser are skipped; false where there is one. */
+/** The reason why browser tests are skipped; false if there is a browser. */
 export const noChromium =
   !executablePath && 'No Chromium was found. Install one, or say where it is with CHROMIUM_PATH.';
 if (noChromium && process.env.CI) t.fail(noChromium);
 
-/** How long it may take to start, and then for each step, in milliseconds: it shares the machine with other tests. */
+/**
+ * The time limit for the start and for each step, in milliseconds. It is long because other tests use the machine as
+ * well.
+ */
 const TIMEOUT = 120_000;
 
 export async function launchBrowser(t: Test): Promise<Browser> {
@@ -32,7 +35,7 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   return browser;
 }
 
-/** A context that ends with the test. */
+/** Makes a browser context, which is closed at the end of the test. */
 export async function newContext(t: Test, browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   t.teardown(() => context.close());
@@ -40,14 +43,14 @@ export async function newContext(t: Test, browser: Browser, options: BrowserCont
   return context;
 }
 
-/** The parts of the bar and of requests that are cut off or on a second line, as an expression for a page. */
+/** A JavaScript expression that lists the parts of the header and of request samples that are cut off or wrapped. */
 export const CUT_OFF = `[...document.querySelectorAll('header > :not(.title), .request figcaption')]
   .filter((one) => one.scrollWidth > one.clientWidth + 1 && one.matches('button') || one.offsetHeight > 56)
   .map((one) => one.textContent)`;
 
 const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 
-/** The violations that axe-core finds on a page. */
+/** Returns the violations that axe-core finds on a page. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   const { violations } = (await page.evaluate('axe.run()')) as {

@@ -20,7 +20,7 @@ const DOCUMENTS = ['/openapi.yaml', '/openapi.json'];
 
 const toNumber = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));
 
-/** The service of the checked-in contract, with one example that JavaScript's numbers cannot hold. */
+/** Starts the service with an example in its contract that a JavaScript number cannot hold. */
 async function startWithLargeExample(t: Test) {
   const yaml = readFileSync(CONTRACT, 'utf8').replace('examples: [7]', 'examples: [9223372036854775807]');
   const contract = await loadContract(`${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`);
@@ -285,7 +285,7 @@ t.test('clients that request files of the reference page and disconnect leave no
   );
 });
 
-/** Returns the open files of this process, if the system reports them. */
+/** Returns the paths of the files that this process has open; empty if the system does not list them. */
 function openFiles(): string[] {
   try {
     return readdirSync('/proc/self/fd').map((fd) => readlinkSync(`/proc/self/fd/${fd}`));

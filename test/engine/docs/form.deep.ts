@@ -1,4 +1,4 @@
-/** The documentation as a person uses it, in a real Chromium: at CHROMIUM_PATH, or where it is usually installed. */
+/** Uses the form as a person does, in a real Chromium. */
 import { readFileSync } from 'node:fs';
 import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
@@ -254,7 +254,10 @@ async function newPage(t: Test, browser: Browser): Promise<Page> {
   return context.newPage();
 }
 
-/** Chromium writes every reply of 400 and above into the console; those of the operations are what a test asked for. */
+/**
+ * True for a console message about a failed request to an operation. Chromium logs every reply of 400 and above, and
+ * some tests provoke such replies.
+ */
 const isFailedOperation = (message: ConsoleMessage) => new URL(message.location().url).pathname.startsWith('/v1/');
 
 const operationOf = (page: Page, id: string) => page.locator(`#operations-pets-${id}`);
@@ -265,7 +268,7 @@ async function setKey(page: Page): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Opens the operation for trying out, unless it is open. */
+/** Opens an operation in the form, unless it is open. */
 async function unfold(page: Page, id: string): Promise<Locator> {
   const operation = operationOf(page, id);
   if (await operation.locator('.opblock-body').isVisible()) return operation;
@@ -273,7 +276,7 @@ async function unfold(page: Page, id: string): Promise<Locator> {
   return operation;
 }
 
-/** Presses Send: what the browser sent, and what the page shows of the reply. */
+/** Presses Send. Returns the request of the browser, and the status and body that the form shows. */
 async function execute(page: Page, operation: Locator) {
   for (const old of await operation.locator('.reply').all()) await old.evaluate((one) => one.remove());
   const [sent] = await Promise.all([
@@ -286,7 +289,7 @@ async function execute(page: Page, operation: Locator) {
   return { sent, status, body: (await reply.locator('pre').first().textContent()) as string };
 }
 
-/** The checked-in contract with some of its text replaced. */
+/** Loads the checked-in contract with some of its text replaced. */
 async function loadChanged(t: Test, changes: [string | RegExp, string][]) {
   let yaml = readFileSync(new URL('../../../openapi/petstore.yaml', import.meta.url), 'utf8');
   for (const [from, to] of changes) yaml = yaml.replace(from, to);

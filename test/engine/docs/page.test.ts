@@ -1,4 +1,4 @@
-/** The reference page, as the build makes it of any contract. */
+/** The reference page that the build makes of a contract. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ const decoded = (html: string) =>
       code ? String.fromCharCode(Number(code)) : ({ amp: '&', lt: '<', gt: '>', quot: '"' }[name as string] as string),
     );
 
-/** The contents of the elements of an HTML text that begin so. */
+/** Returns the contents of all elements that begin with the text `start`, each up to `end`. */
 const partsOf = (html: string, start: string, end: string) =>
   html
     .split(start)
@@ -49,7 +49,7 @@ const commandOf = (page: string, id: string) =>
   decoded(partsOf(sectionOf(page, id), '<pre tabindex="0">', '</pre>')[0] as string);
 const textOf = (page: string, id: string) => decoded(sectionOf(page, id)).replace(/\s+/g, ' ');
 
-/** Each media type of requests and replies of a contract. */
+/** Lists each media type of a contract's requests and replies, and which fields its samples leave out. */
 function mediaOf(
   contract: ReadContract,
   source: DocumentSource,

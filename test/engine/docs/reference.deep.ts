@@ -1,4 +1,4 @@
-/** The page to read, as a person sees it, in a real Chromium. */
+/** The reference page as a person uses it, in a real Chromium. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { CUT_OFF, launchBrowser, newContext, noChromium, violationsOf } from './
 const WIDTHS = [280, 320, 360, 390, 480, 640, 768, 999, 1000, 1024, 1280, 1440];
 const LOOKED_AT = [280, 390, 1024, 1440];
 
-/** Written when it is missing, or on demand: UPDATE_PICTURE=1. */
+/** The test takes this picture if it is missing, or if UPDATE_PICTURE=1. */
 const PICTURE = fileURLToPath(new URL('../../../.github/reference.png', import.meta.url));
 
 /** The largest 64-bit integer. */
@@ -45,7 +45,10 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
   const pre = (id: string) => page.locator(`#${id} figure.request pre`).first();
   const footer = (id: string) => page.locator(`#${id} .send output`).first();
 
-  /** Presses Copy and reads the clipboard. It waits from before the click: the button says so for two seconds only. */
+  /**
+   * Presses Copy and returns the clipboard. It starts to wait before the click, because the button says "Copied" for
+   * only two seconds.
+   */
   async function copyIn(place: string): Promise<string> {
     const button = (name: string) => page.locator(place).getByRole('button', { name }).first();
     await button('Copied').waitFor({ state: 'hidden' });
@@ -59,7 +62,7 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
     await on.keyboard.press('Enter');
   }
 
-  /** Presses Send, and waits for another reply. */
+  /** Presses Send, and returns the reply that the page shows. */
   async function send(id: string): Promise<string> {
     await page.locator(`#${id}`).scrollIntoViewIfNeeded();
     await Promise.all([
@@ -169,7 +172,7 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
           `${folder}/${file}`,
           (await copyIn(`#${id}`)).replace('"categoryId":7', `"categoryId":${LARGEST}`),
         );
-        // Not synchronously: the server that answers is in this process.
+        // Asynchronous, because the server that answers the program runs in this process.
         const { stdout } = await promisify(execFile)(command, [file], { cwd: folder });
         t.match(stdout, /^(HTTP\/1\.1 )?20[01] /, `${language} ${id}`);
         t.match(stdout, `"categoryId":${LARGEST}`, `${language} ${id}`);
@@ -542,7 +545,7 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
   t.test("the reference page causes no error in the browser's console", async (t) => t.strictSame(complaints, []));
 });
 
-/** Texts that try to become a part of the page. */
+/** Texts that try to become HTML or scripts of the page. */
 const HOSTILE = [
   '<img src=x onerror=alert(1)><script>alert(2)</script><p style="color:red">',
   '![image](https://evil.example/a.png) [link](javascript:alert(3)) <https://evil.example>',
@@ -550,7 +553,7 @@ const HOSTILE = [
   '| a |\n|:-:|\n| `x` |\n\n<svg onload=alert(4)> \' " ` <!--',
 ].join('\n\n');
 
-/** Appends the texts to each description, summary, title and text example of a contract. */
+/** Appends the hostile texts to each description, summary, title and text example of a contract. */
 function makeHostile(node: Json): Json {
   if (typeof node !== 'object' || node === null) return node;
   for (const [name, value] of Object.entries<Json>(node)) {

@@ -10,12 +10,12 @@ import { forceEnd, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 import { replyTo, startPost, stop } from './in-flight.ts';
 
-/** How often the server is stopped under load. */
+/** The number of times that the server is stopped under load. */
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 
 /**
- * Starts clients that each send one pet after the other, until the server accepts no connection any more. Half of them use one connection
- * as long as the server keeps it; the others use a new one each time.
+ * Starts clients that each create one pet after the other until the server accepts no more connections. Half of the
+ * clients reuse their connection as long as the server keeps it open; the others open a new one for each request.
  */
 function load(port: number, clients: number) {
   const answers = new EventEmitter();
@@ -52,7 +52,8 @@ t.test('a second signal ends the server immediately, even with running requests'
 });
 
 t.test('Ctrl-C on `npm start` counts as one signal, although the terminal and npm each send one', async (t) => {
-  // Its clock stands still: however late it hears of them, they come at the same time.
+  // The clock of the server stands still: the two signals count as simultaneous, even if it handles the second one
+  // late.
   const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --import=data:text/javascript,Date.now=()=>0"';
   const server = await startServer(t, { shell, isCovered: true });
   server.child.kill('SIGINT');
@@ -63,7 +64,7 @@ t.test('Ctrl-C on `npm start` counts as one signal, although the terminal and np
 });
 
 t.test('a client that connected just before the stop may take its time to send its request', async (t) => {
-  // Again where it was not answered, and the machine stood still for longer than a server waits.
+  // Repeats the test if the client got no answer because the machine paused for longer than a stopping server waits.
   for (let isOver = false; !isOver; ) {
     const server = await startServer(t);
     const began = performance.now();

@@ -31,7 +31,7 @@ t.test('a connection made just before the stop is answered after the server stop
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /livez HTTP/1.1\r\n');
   await once(socket, 'connect');
-  // The answer on a later connection says that the server has taken the earlier one.
+  // The server accepts connections in order: its reply on this connection proves that it has accepted the earlier one.
   t.equal((await request('/livez')).status, 200);
   const closed = app.close();
   socket.write('Host: petstore\r\n\r\n');
@@ -53,7 +53,7 @@ t.test('a client that disconnects while the server stops is not served', async (
   t.equal((await request('/livez')).status, 200);
   const closed = app.close();
   socket.write(`Host: petstore\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
-  // Long enough to arrive, and less than the server waits.
+  // 50 ms are enough for the request to arrive, and less than a stopping server waits.
   await wait(50);
   socket.resetAndDestroy();
   await closed;
@@ -75,7 +75,7 @@ t.test('a stopping server closes a connection that never sent anything', async (
   const socket = connect(port, '127.0.0.1', () => socket.resume());
   const closed = once(socket, 'close');
   await once(socket, 'connect');
-  // The answer on a later connection says that the server has taken the earlier one.
+  // The server accepts connections in order: its reply on this connection proves that it has accepted the earlier one.
   t.equal((await request('/livez')).status, 200);
   await Promise.all([app.close(), closed]);
 });

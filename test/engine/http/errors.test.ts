@@ -10,13 +10,13 @@ import { KEY, startService } from '../../service.ts';
 
 const check = new ContractCheck();
 
-/** The last reply to these bytes, which must be the Error body in full, under every rule of the contract's default. */
+/** Sends these bytes. Returns the last reply, which must be valid as the default reply of the contract. */
 async function failureOf(
   port: number,
   ...bytes: string[]
 ): Promise<{ status: number; code: string; headers: CheckedReply['headers'] }> {
   const reply = (await sendRaw(port, ...bytes)).at(-1) as CheckedReply;
-  // Only a request that got as far as the deprecated operation has its headers.
+  // Only a reply to a request that reached the deprecated getPet has its headers.
   const url = reply.headers.deprecation ? '/v1/pets/1' : '/v1/pets';
   const problems = check.problemsOf('GET', url, reply);
   if (problems.length > 0) throw new Error(problems.join('; '));
@@ -214,12 +214,12 @@ t.test('an unknown path is 404 with any method, and needs no key', async (t) => 
   }
 });
 
-/** The methods that each path takes, its parameters filled in. */
+/** The methods of each path, with its parameters replaced by 1. */
 const SERVED = new Map<string, string[]>([['/livez', ['GET', 'HEAD']]]);
 for (const { method, path } of readOperations(CONTRACT)) {
   const url = path.replace(/\{\w+\}/g, '1');
   const methods = [...(SERVED.get(url) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])];
-  // An operation stands there once for each media type of its body.
+  // `readOperations` lists an operation once for each media type of its body.
   SERVED.set(url, [...new Set(methods)].sort());
 }
 

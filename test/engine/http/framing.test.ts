@@ -50,7 +50,7 @@ t.test(
 );
 
 t.test('a client that closes its sending side still gets the replies to all its requests', async (t) => {
-  // On a disk, so that the creates are not answered before the end of the sending side is seen.
+  // Writing to a disk delays the replies to the creates, so that the server sees the end of the sending side first.
   const { port } = await startService(t, { databaseUrl: `sqlite:${t.testdir()}/pets.db` });
   const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\n${AUTHORIZED}\r\nContent-Type: application/json\r\n`;
   const create = `${head}Content-Length: ${PET.length}\r\n\r\n${PET}`;
@@ -68,7 +68,7 @@ t.test('a client that closes its sending side still gets the replies to all its 
     );
     await client.closed;
   }
-  // And one that closes it later, when the server has nothing left to say.
+  // A client may also close its sending side after the last reply.
   const late = connectRaw(port, GET);
   await late.replies(1);
   await wait(50);
@@ -176,7 +176,7 @@ t.test(
     const asked = GET + CREATE + asking(CREATE);
     for (const behind of ['', GET + CREATE, asking(CREATE), CREATE.slice(0, 30), 'nonsense\r\n\r\n', CONNECT]) {
       const all = asked + behind + CREATE.repeat(5);
-      // Whole, in two packets behind the upgrade, and in two of which the first ends within its head, or its body.
+      // Sends all bytes in one packet, or in two: cut after the upgrade request, within its head, or within its body.
       for (const cut of [all.length, asked.length, asked.length - 60, asked.length - 5]) {
         const { socket, replies, closed } = connectRaw(port, all.slice(0, cut));
         const errors: unknown[] = [];

@@ -29,7 +29,10 @@ const REQUESTS = [
   HEAD.concat('', BODY).join('\r\n').replace('/v1', '/%zz'),
 ];
 
-/** Sends each request to each port and resets the connection, before the server of this process accepts it. */
+/**
+ * A script that sends each request to each port and resets the connection, before the server in this process accepts
+ * it.
+ */
 const GO_AWAY = `
   const [requests, ...ports] = process.argv.slice(1).map((text) => JSON.parse(text));
   for (const port of ports) for (const request of requests) {
@@ -45,13 +48,14 @@ interface Settings {
 }
 
 /**
- * The settings that read from a connection: all together, and without each one, because the first reader may hide a mistake of the others.
+ * The settings that make the server read a property of the connection: all of them together, and all but one, because
+ * the first reader may hide a mistake of a later one.
  */
 const ALL: Settings = { trustProxy: ['127.0.0.1'], level: 'info', isTraced: true, rate: '1000/s' };
 const LESS: Partial<Settings>[] = [{}, { trustProxy: [] }, { level: 'warn' }, { isTraced: false }, { rate: 'none' }];
 const SETTINGS = [...LESS, { level: 'warn', rate: 'none' }].map((less) => ({ ...ALL, ...less }));
 
-/** Fails where anything is logged as an error. */
+/** Starts a service that fails the test if it logs an error. */
 function start(t: Test, { trustProxy, level, isTraced, rate }: Settings): Promise<Service> {
   const log = { write: (line: string) => t.notMatch(line, /"level":[56]0/) };
   const logger = pino({ level }, log);

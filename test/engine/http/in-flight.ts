@@ -1,4 +1,4 @@
-/** Requests that are being sent while the server stops. */
+/** Requests that are still being sent while the server stops. */
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -7,7 +7,10 @@ import type { Test } from 'tap';
 import { type Server, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-/** A POST /v1/pets whose headers the server has read, and whose body is still to come. */
+/**
+ * Starts a POST /v1/pets. Resolves when the server has read the head and asked for the body, which the test sends
+ * later.
+ */
 export async function startPost(port: number, body: string): Promise<ClientRequest> {
   const request = httpRequest({
     host: '127.0.0.1',
@@ -37,7 +40,7 @@ export async function replyTo(request: ClientRequest): Promise<{ status: number;
   };
 }
 
-/** Resolves when the server takes no connection any more. */
+/** Resolves when the server accepts no more connections. */
 export async function refusesConnections(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');

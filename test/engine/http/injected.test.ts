@@ -1,4 +1,4 @@
-/** `app.inject` is a way in like a socket: for tests, and for plugins that ask the server itself. */
+/** `app.inject` serves a request without a socket: in tests, and for plugins that call their own server. */
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
 import { RequestCounts } from '../../../src/contract-first/operate/telemetry/request-counts.ts';
@@ -8,7 +8,7 @@ const json = { 'content-type': 'application/json' };
 const rex = '{"name":"Rex","categoryId":9223372036854775807}';
 const create = (body: string, headers = {}) => ({ method: 'POST', body, headers: { ...json, ...headers } });
 
-/** A URL, with what is sent to it. */
+/** Requests to compare: the URL, and other options. */
 const REQUESTS: [url: string, options?: RequestOptions][] = [
   ['/v1/pets', create(rex)],
   ['/v1/pets', create(rex, { 'idempotency-key': 'one' })],
@@ -35,7 +35,7 @@ const REQUESTS: [url: string, options?: RequestOptions][] = [
   ['/readyz', { headers: { host: '/' } }],
 ];
 
-/** Removes the parts of a reply that belong to its connection or differ in each request. */
+/** Removes the headers of a reply that belong to its connection or differ in each request. */
 function toCompared({ status, headers, text }: { status: number; headers: object; text: string }) {
   const { date, connection, 'keep-alive': kept, 'x-request-id': id, ...others } = headers as Record<string, string>;
   return { status, headers: others, text, hasId: id !== undefined };
@@ -44,10 +44,10 @@ function toCompared({ status, headers, text }: { status: number; headers: object
 async function start(t: Parameters<typeof startService>[0]) {
   const lines: string[] = [];
   const service = await startService(t, { log: { write: (line) => void lines.push(line) } });
-  /** Reads the next line of the log. */
+  /** Resolves with the next line of the log. */
   async function line() {
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-    // The id of the key is another one in each database.
+    // Left out, because the id of API_KEYS differs in each database.
     const { time, reqId, ms, keyId, ...fields } = JSON.parse(lines.shift() as string);
     return { ...fields, isTimed: ms >= 0 };
   }

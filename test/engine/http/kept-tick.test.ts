@@ -6,7 +6,7 @@ const BUILT = pathToFileURL(
   `${process.env.TEST_PROGRAM}/node_modules/contract-first/dist/engine/http/server-options.js`,
 );
 
-/** Runs in a process of its own, since other tests give the objects of `process.nextTick` more properties. */
+/** Runs in its own process, because other tests give the objects of `process.nextTick` more properties. */
 const PROGRAM = `
   import { executionAsyncResource } from 'node:async_hooks';
   import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const PROGRAM = `
 
 t.test('on an idle server, V8 keeps the optimized form of the objects of process.nextTick', (t) => {
   const args = ['--expose-gc', '--allow-natives-syntax', '--input-type=module', '--eval', PROGRAM];
-  // With coverage, V8 has other classes.
+  // Coverage is turned off, because V8 then uses other hidden classes.
   const env = { ...process.env, NODE_V8_COVERAGE: '' };
   t.equal(execFileSync(process.execPath, args, { encoding: 'utf8', env }), 'true\n');
   t.end();

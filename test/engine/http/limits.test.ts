@@ -9,7 +9,7 @@ import { KEY, type Service, startService } from '../../service.ts';
 const post = (body: string) =>
   `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-/** A large request with a reply of 400, since the name is too long. */
+/** A large request whose reply is 400, because the name is too long. */
 const LARGE = post(JSON.stringify({ name: 'x'.repeat(16_000), categoryId: 1 }));
 
 const get = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
@@ -25,7 +25,7 @@ async function open(t: Test, { port }: Service): Promise<Socket> {
   return socket;
 }
 
-/** The statuses of all replies until the server closes the connection. */
+/** Returns the statuses of all replies until the server closes the connection. */
 async function statusesOf(socket: Socket): Promise<string[]> {
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk) => {
@@ -78,7 +78,7 @@ t.test('waiting connections are accepted before more pipelined requests of other
     inARow++;
     most = Math.max(most, inARow);
   });
-  // However quick the machine is, a turn takes long.
+  // Makes each turn of the event loop long, even on a fast machine.
   service.app.server.on('request', () => {
     inARow = 0;
     const end = performance.now() + 0.1;
@@ -123,7 +123,7 @@ t.test(
     fourth.write(get('/livez'));
     await once(fourth, 'data');
 
-    // Idle for more than a second, the oldest goes first.
+    // Once connections are idle for more than a second, the server closes the oldest of them for a new one.
     const isClosed = once(first, 'close');
     while (first.readyState !== 'closed') {
       await wait(200);

@@ -7,7 +7,7 @@ import { checkAddress } from '../../../src/contract-first/engine/http/connection
 import { startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-/** Sends these bytes, and returns everything that comes back until the connection ends. */
+/** Sends these bytes, and returns everything that the server sends until it closes the connection. */
 async function say(to: NetConnectOpts, bytes: string): Promise<string> {
   const socket = connect(to);
   socket.end(bytes);
@@ -21,7 +21,7 @@ t.test('HOST may be a host name, and REQUEST_TIMEOUT any number of milliseconds'
   t.equal((await request('/livez')).status, 200);
 });
 
-/** A program to which this socket is passed, as systemd does; what it has written so far. */
+/** Starts the server and passes it a listening socket, as systemd does. `output` collects its standard output. */
 async function startOn(t: Test, passed: Server, settings: Record<string, string>) {
   const { fd } = (passed as unknown as { _handle: { fd: number } })._handle;
   const common = { LISTEN_FDS: '1', API_KEYS: KEY, DRAIN_DELAY: '0' };
@@ -31,7 +31,7 @@ async function startOn(t: Test, passed: Server, settings: Record<string, string>
   const child = spawn('sh', ['-c', 'LISTEN_PID=$$ exec "$@"', 'sh', ...program], { env, stdio: [...stdio] });
   t.teardown(() => child.kill('SIGKILL'));
   const output = (child.stdout as Readable).toArray();
-  // The child has its own descriptor of it.
+  // The child process has its own file descriptor of the socket.
   passed.close();
   return { child, output };
 }
@@ -52,7 +52,7 @@ t.test("the server can listen on a Unix socket, where a trusted proxy reports th
     ['127.0.0.1', undefined],
   ] as const) {
     const passed = createServer();
-    // Of Linux, without a file.
+    // A name in Linux's abstract namespace, which needs no file.
     const path = `\0pets ${process.pid} ${TRUST_PROXY}`;
     await once(passed.listen(path), 'listening');
     const { child, output } = await startOn(t, passed, { TRUST_PROXY });

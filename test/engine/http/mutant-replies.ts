@@ -1,13 +1,16 @@
-/** Sends damaged requests, and judges all that comes back. */
+/** Sends damaged requests, and checks all replies. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CheckedReply, ContractCheck } from '../../contract-check.ts';
 import { connectRaw, type Received } from '../../raw-client.ts';
 import { makeMutants } from './mutated-requests.ts';
 
-/** How many connections are open at the same time. */
+/** The number of connections that are open at the same time. */
 const CONNECTIONS = 50;
 
-/** Ends the connection, unless what came before is incomplete, and takes it for its rest: then time ends it. */
+/**
+ * A last request, which ends the connection. If the damaged request before it is incomplete, the server reads this as
+ * its rest, and a timeout ends the connection.
+ */
 const LAST = 'GET /livez HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n';
 
 export interface Verdict {
@@ -15,13 +18,16 @@ export interface Verdict {
   statuses: Record<number, number>;
   /** The `X-Request-Id` of every reply. */
   ids: string[];
-  /** The problems that were found. */
+  /** The problems of the replies. */
   problems: string[];
 }
 
 const check = new ContractCheck();
 
-/** One client in four hangs up as soon as it has sent all; the others wait until the server ends the connection. */
+/**
+ * Sends damaged requests and checks their replies. One client in four resets the connection as soon as it has sent
+ * everything; the others wait until the server closes it.
+ */
 export async function sendMutants(port: number, seed: number, count: number): Promise<Verdict> {
   const verdict: Verdict = { statuses: {}, ids: [], problems: [] };
   const mutants = makeMutants(seed, count);
@@ -59,15 +65,16 @@ function judge(reply: CheckedReply, packets: string[], { statuses, ids, problems
   ids.push(reply.headers['x-request-id'] as string);
   const isHead = reply.text === '' && reply.headers['content-length'] !== '0';
   const wrong = reply.status >= 400 && !isHead ? problemsOfError(reply) : [];
-  // A method or a transfer coding that nobody knows is 501 (RFC 9110, section 9.1; RFC 9112, section 6.1), a version 505.
+  // The only valid 5xx replies: an unknown method or transfer coding is 501 (RFC 9110, section 9.1; RFC 9112, section
+  // 6.1), and an unknown version 505.
   if (reply.status >= 500 && ![501, 505].includes(reply.status)) wrong.push(`status ${reply.status}`);
   if (!reply.headers['x-request-id']) wrong.push('no X-Request-Id');
   if (wrong.length > 0) problems.push(`${JSON.stringify(packets).slice(0, 500)}: ${wrong.join('; ')}`);
 }
 
 /**
- * Checks a reply by every rule of the contract's default reply. The headers of the deprecated operation may be there only if the request
- * reached it.
+ * Checks a reply as the default reply of the contract. It may have the headers of the deprecated getPet only if the
+ * request reached getPet.
  */
 function problemsOfError(reply: CheckedReply): string[] {
   return check.problemsOf('GET', reply.headers.deprecation ? '/v1/pets/1' : '/v1/pets', reply);

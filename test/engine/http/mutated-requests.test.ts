@@ -3,7 +3,7 @@ import t from 'tap';
 import { startService } from '../../service.ts';
 import { sendMutants } from './mutant-replies.ts';
 
-/** 20,000 in `npm run test:deep`. */
+/** `npm run test:deep` sends 20,000. */
 const COUNT = Number(process.env.RUNS ?? 500);
 
 t.test(

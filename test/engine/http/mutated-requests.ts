@@ -1,8 +1,8 @@
-/** Requests that have been damaged, alone and in pipelines: always the same for the same seed. */
+/** Makes damaged requests, alone and pipelined: always the same ones for a seed. */
 import { METHODS } from 'node:http';
 import { KEY } from '../../service.ts';
 
-/** An integer from 0 to below the limit. */
+/** Returns an integer from 0 to below the limit. */
 export type Pick = (limit: number) => number;
 
 /** Mulberry32. */
@@ -99,7 +99,7 @@ export const HEADER_LINES = [
 ];
 const CHUNK_SIZES = ['', '0', '-1', 'zz', '0x10', 'fffffffffffffffff', '10;x', `10;${'x'.repeat(17_000)}`, '1 0'];
 
-/** Functions that damage a text in one place. */
+/** Functions that damage a text at one position. */
 const DAMAGES: ((text: string, pick: Pick) => string)[] = [
   (text, pick) => splice(text, pick(text.length), 1, one(BYTES, pick)),
   (text, pick) => splice(text, pick(text.length), 0, one(BYTES, pick)),
@@ -125,7 +125,7 @@ export function one<T>(items: readonly T[], pick: Pick): T {
   return items[pick(items.length)] as T;
 }
 
-/** Makes the packets for one connection, with one character for each byte. */
+/** Makes the packets for one connection at a time. Each character is one byte. */
 export function* makeMutants(seed: number, count: number): Generator<string[]> {
   const pick = buildPick(seed);
   for (let made = 0; made < count; made++) {

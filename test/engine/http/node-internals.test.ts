@@ -15,7 +15,7 @@ import { connectRaw } from '../../raw-client.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** Node's own server, and nothing around it. */
+/** Starts a plain HTTP server of Node. */
 async function start(t: Test, answer: RequestListener): Promise<{ server: Server; port: number }> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   t.teardown(() => {

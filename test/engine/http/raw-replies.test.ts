@@ -22,7 +22,7 @@ const CHUNKED = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
 const CONNECT = 'CONNECT pets:443 HTTP/1.1\r\nHost: pets\r\n\r\n';
 const PET = '{"name":"Rex","categoryId":1}';
 
-/** The statuses of these replies, each of which keeps the contract. */
+/** Returns the statuses of replies, and checks that each reply is valid by the contract. */
 function statusesOf(replies: CheckedReply[]): number[] {
   for (const reply of replies) {
     const problems = check.problemsOf(reply.status === 201 ? 'POST' : 'GET', '/v1/pets', reply);
@@ -31,7 +31,7 @@ function statusesOf(replies: CheckedReply[]): number[] {
   return replies.map(({ status }) => status);
 }
 
-/** A store whose creates wait until they are let go. */
+/** Makes a store whose creates wait until `letGo` is called. */
 function buildSlowStore(): { store: OwnStore; letGo: () => void; created: string[] } {
   const store = openUrl('sqlite::memory:');
   const created: string[] = [];
@@ -47,7 +47,7 @@ function buildSlowStore(): { store: OwnStore; letGo: () => void; created: string
   return { store: { ...store, collections: { pets: { ...store.records, create } } }, letGo: () => letGo(), created };
 }
 
-/** The lines of a log, as objects. */
+/** Makes a log that collects its lines as objects. */
 function buildLog() {
   const lines: Record<string, unknown>[] = [];
   return { lines, write: (line: string) => lines.push(JSON.parse(line)) };
@@ -62,7 +62,7 @@ t.test('the server closes the connection of a client that stays silent after its
     const clients = sent.map((bytes) => connectRaw(port, bytes));
     const statuses = await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies())));
     t.strictSame(statuses, expected);
-    // The clients have not closed their side: only the server can.
+    // The clients keep their side open, so only the server can close the connections.
     const count = promisify(app.server.getConnections.bind(app.server));
     while ((await count()) > 0) await wait(50);
     for (const { socket } of clients) socket.destroy();

@@ -1,4 +1,4 @@
-/** Headers with characters that HTTP does not allow (RFC 9110, section 5.5), and the server's reply to them. */
+/** Reply headers with characters that HTTP does not allow (RFC 9110, section 5.5). */
 import t from 'tap';
 import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
 import { edited, rename } from '../../edited-contract.ts';
@@ -12,7 +12,7 @@ const NOTES = withPaths({
   '/notes': { get: operation('note', { responses: { '200': { headers: NOTE } } }) },
 });
 
-/** The first line of the reply, its body and its id. */
+/** Sends a request. Returns the reply with its status line. */
 async function ask(port: number, path: string) {
   const client = connectRaw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);
   const [reply] = await client.replies(1);

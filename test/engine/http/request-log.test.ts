@@ -9,7 +9,7 @@ import { openUrl } from '../../database.ts';
 import { connectRaw } from '../../raw-client.ts';
 import { KEY, startService } from '../../service.ts';
 
-/** Sends a request and resets the connection, before the server of this process reads either. */
+/** A script that sends a request and resets the connection, before the server in this process reads either. */
 const GO_AWAY = `
   const socket = require('node:net').connect(Number(process.argv[1]), '127.0.0.1', () =>
     socket.write('GET /v1/pets HTTP/1.1\\r\\nHost: pets\\r\\n\\r\\n', () => socket.resetAndDestroy()));`;
@@ -19,7 +19,7 @@ const check = new ContractCheck();
 function buildLog() {
   const lines: string[] = [];
   const write = (line: string) => lines.push(line);
-  /** The fields of the line with this number, when it has been written. */
+  /** Resolves with the fields of the log line with this number. */
   async function fields(number: number): Promise<Record<string, unknown>> {
     while (lines.length < number) await wait(10);
     return JSON.parse(lines[number - 1] as string);

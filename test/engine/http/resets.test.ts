@@ -9,7 +9,7 @@ const get = (version: string, ...headers: string[]) =>
 const UPGRADE = get('1.1', 'Connection: upgrade', 'Upgrade: websocket');
 const CONNECT = 'CONNECT pets:443 HTTP/1.1\r\nHost: pets\r\n\r\n';
 
-/** Behind them Node's parser lets go of the connection, or we do. */
+/** Requests after which Node or the engine detaches its parser from the connection. */
 const ENDS = [
   get('2.0', 'Connection: keep-alive') + UPGRADE,
   `${get('1.0', 'Connection: keep-alive', 'Transfer-Encoding: chunked')}0\r\n\r\n${UPGRADE}`,

@@ -1,10 +1,13 @@
-/** Values that a plugin, a hook or a handler may throw: at each point of Fastify's life cycle, in each form, with each status. */
+/**
+ * Values that a plugin, a hook or a handler may throw: at each point of Fastify's life cycle, in each form, with each
+ * status.
+ */
 import createError from '@fastify/error';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import t, { type Test } from 'tap';
 import { KEY, type ReceivedReply, type Service, send, startService } from '../../service.ts';
 
-/** Each status, with its code. */
+/** The error code of each status. */
 const CODES: Record<number, string> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -45,13 +48,13 @@ const CODES: Record<number, string> = {
   511: 'internal_error',
 };
 
-/** The case of an error that is thrown after `reply.code()`. Clients must not see the message. */
+/** The name of the form in which an error is thrown after `reply.code()`. Clients must not see its message. */
 const BEHIND = 'an Error behind reply.code()';
 
 const WORDS = 'The team says so.';
 const withFields = (fields: object) => Object.assign(new Error(WORDS), fields);
 
-/** The forms in which an error carries a status. */
+/** The forms of errors that carry a status. */
 const FORMS: Record<string, (status: number, reply: FastifyReply) => unknown> = {
   'an Error with statusCode': (statusCode) => withFields({ statusCode }),
   'an Error with status': (status) => withFields({ status }),
@@ -68,7 +71,7 @@ const unreadable = (): never => {
   throw new Error('No.');
 };
 
-/** Thrown values without a status, which are a 500. */
+/** Thrown values without a valid status, which are a 500. */
 const OTHERS: Record<string, unknown> = {
   'an Error': new Error('No.'),
   'a frozen Error': Object.freeze(new Error('No.')),
@@ -97,11 +100,11 @@ const PLACE = 'x-place';
 
 type Raise = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** The places that may throw: each kind of hook in each of its forms, and the others. */
+/** The kinds of hooks, and the ways in which a hook may fail. */
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSerialization', 'onSend'];
 const WAYS = ['sync', 'done', 'async', 'send'];
 
-/** A hook that fails the requests which name it. */
+/** Adds a hook that fails for requests that name it in the header x-place. */
 function addHook(app: FastifyInstance, kind: string, way: string, raise: Raise): void {
   const isMeant = ({ headers }: FastifyRequest) => headers[PLACE] === `${kind} ${way}`;
   const thrown = (request: FastifyRequest, reply: FastifyReply): unknown => {
@@ -131,7 +134,7 @@ function addHook(app: FastifyInstance, kind: string, way: string, raise: Raise):
   app.addHook(kind as 'onRequest', hooks[way] as never);
 }
 
-/** Whether `send` is still possible at a place: a reply that is being sent cannot be replaced. */
+/** True if a hook of this kind may call `reply.send`. Later hooks cannot, because the reply is already being sent. */
 const isPossible = (kind: string, way: string) => way !== 'send' || !['preSerialization', 'onSend'].includes(kind);
 const PLACES = HOOKS.flatMap((kind) =>
   WAYS.filter((way) => isPossible(kind, way)).map((way): [string, string] => [kind, way]),
@@ -139,7 +142,7 @@ const PLACES = HOOKS.flatMap((kind) =>
 const OWN_ROUTE = ['handler sync', 'handler async', 'handler send', 'serializer'];
 
 interface Thrower extends Service {
-  /** Makes the service throw at this place while it serves this request. */
+  /** Sends a request during which the service throws a value at this place. */
   failing: (place: string, url: string, make: (reply: FastifyReply) => unknown) => Promise<ReceivedReply>;
   lines: string[];
 }
@@ -171,10 +174,13 @@ async function startThrower(t: Test): Promise<Thrower> {
   return { ...service, failing, lines };
 }
 
-/** The URLs at which values are thrown: a deprecated operation, an unknown path, a page, a plugin's route. */
+/** The URLs of the test: operations, one of them deprecated, an unknown path, a page, and a plugin's route. */
 const URLS = ['/v1/pets', '/v1/pets/1', '/nothing', '/docs', '/own'];
 
-/** Whether a request reaches a place. A request without a route is rejected at once, and the body of a page is not an object. */
+/**
+ * True if a request for a URL reaches a place. Without a route, only the first and last hooks run; the body of a page
+ * is not serialized.
+ */
 const isReached = (place: string, url: string) =>
   url === '/nothing' ? /^(onRequest|onSend) /.test(place) : url !== '/docs' || !place.startsWith('preSerialization');
 
@@ -188,8 +194,9 @@ const inTurn = <One, Other>(ones: One[], others: Other[]) =>
   ones.map((one, index): [One, Other] => [one, others[index % others.length] as Other]);
 
 /**
- * A callback that is given nothing goes on, and so does Fastify behind a hook that is not async and throws nothing; `send` takes a reply, and an
- * async hook that throws nothing has an error of Fastify's.
+ * True if a thrown value is an error at this place. A callback without an error continues the request. So does a
+ * synchronous hook that throws null or undefined. `send` sends other values than errors as the reply. In an async hook,
+ * any thrown value is an error.
  */
 function isError(place: string, thrown: unknown): boolean {
   if (place.endsWith(' done')) return Boolean(thrown);
@@ -249,7 +256,7 @@ t.test(
     let right = 0;
     for (const { place, code, form } of tries) {
       const [url, at] = place;
-      // Such a hook fails for its own error's reply, too, and is no refusal any more.
+      // Skipped, because this hook also fails while the reply for its own error is sent.
       if (form === BEHIND && at.startsWith('onSend')) continue;
       lines.length = 0;
       const reply = await failing(at, url, (reply) => FORMS[form]?.(code.status, reply));

@@ -14,7 +14,7 @@ t.test('an outage of the store is a 503, with or without a cause', async (t) => 
 t.test('a text that is too long for the index of its column is a 400', async (t) => {
   const message = 'note has more than 1300 bytes, the most that its index can hold';
   const thrown = new InvalidValue(message);
-  // From another thread comes a plain error.
+  // An error from another thread arrives as a plain Error with the same code.
   for (const error of [thrown, Object.assign(new Error(message), { code: thrown.code })])
     t.match(toHttpError(error, 200), { status: 400, code: 'invalid_request', message });
 });

@@ -16,7 +16,7 @@ const AUTHORIZED = `Authorization: Bearer ${KEY}`;
 const JSON_BODY = 'Content-Type: application/json';
 const EXPECTING = 'Expect: 100-continue';
 
-/** Requests that are refused before their body is read, or that have no use for one. */
+/** Requests that are answered without reading their body, with the status. */
 const UNWANTED: [status: number, start: string, headers: string[]][] = [
   [401, 'POST /v1/pets', [JSON_BODY]],
   [404, 'POST /v1/nothing', [AUTHORIZED, JSON_BODY]],
@@ -44,7 +44,8 @@ t.test('the server sends 100 Continue only if it will read the body', async (t) 
     const [reply] = await client.replies();
     t.equal(reply?.status, status);
     t.notMatch(client.received().text, '100 Continue', start);
-    // Whether the body comes nevertheless cannot be known: what follows could be taken for it, or it for a request.
+    // The client may send the body anyway. The server could not tell it from the next request, so it must close the
+    // connection.
     t.equal(reply?.headers.connection, 'close', start);
     client.socket.destroy();
   }
@@ -149,7 +150,7 @@ t.test('a request after the last reply of a connection is not executed', async (
     );
     await replies(1);
     socket.write('0\r\n\r\n');
-    // Each second, replies that were sent are forgotten.
+    // The server forgets replies that were sent in an interval of a second.
     await wait(900);
     socket.write(create);
     t.match(await replies(), [{ status: 415, headers: { connection: 'close' } }]);

@@ -7,7 +7,7 @@ import { nextOf, type ReceivedReply, startService } from '../../service.ts';
 
 const PAGING = '^(<[^>]+>; rel="next", )?<[^>]+>; rel="successor-version"$';
 
-/** The contract in which listPets is deprecated, too, and says so on every reply. */
+/** The contract with listPets deprecated as well, and with its deprecation headers on every reply. */
 const YAML = edited(({ listPets, contract, headers }) => {
   Object.assign(listPets, { deprecated: true, 'x-deprecated-at': '2026-11-20', 'x-sunset': '2999-12-05' });
   listPets['x-successor'] = 'createPet';

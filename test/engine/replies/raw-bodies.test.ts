@@ -15,7 +15,7 @@ const YAML = withPaths({
 });
 const MIB = 'x'.repeat(1024 * 1024);
 
-/** One server for all tests; its handlers answer `body`. */
+/** All tests use one server, whose handlers answer with `body()`. */
 let body: () => unknown;
 const log: string[] = [];
 const handler = () => ({ status: 200, body: body() });
@@ -25,7 +25,7 @@ t.beforeEach(() => log.splice(0));
 
 const ask = (method = 'GET') => `${method} /v1/table HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
 
-/** Chunks, and what became of them. */
+/** Makes a stream of chunks that may end with an error. `state` and `seen` report how far it was read. */
 function watched(chunks: unknown[], failure?: Error) {
   const seen = new EventEmitter();
   const state = { taken: 0, isOver: false };
@@ -127,7 +127,7 @@ t.test(
     const socket = connect(port, '127.0.0.1');
     socket.write(ask());
     await once(socket, 'readable');
-    // Until the buffers of both sides are full.
+    // Waits until the buffers of client and server are full, so that no more chunks are taken.
     for (let taken = -1; taken < state.taken; ) {
       taken = state.taken;
       await new Promise((resolve) => setTimeout(resolve, 100));

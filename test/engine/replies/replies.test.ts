@@ -1,4 +1,4 @@
-/** The answer of a handler is sent as the contract declares, or not at all. */
+/** The answer of a handler is sent as the contract declares, or replaced by a 500. */
 import t from 'tap';
 import { JsonText } from '../../../src/contract-first/json/json-text.ts';
 import { serve, withPaths } from '../../added-operations.ts';
@@ -7,7 +7,7 @@ import { type Json, startEcho } from '../routes/echo.ts';
 
 const INT64 = { type: 'integer', format: 'int64' };
 
-/** A shelf: every kind of field that a reply may have. */
+/** The schema of a reply with each kind of field. */
 const SHELF = {
   type: 'object',
   required: ['code', 'size'],

@@ -1,4 +1,4 @@
-/** The headers that a handler answers are sent as the contract says, or not at all. */
+/** The headers of a handler are sent as the contract declares, or the reply is a 500. */
 import t from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';

@@ -1,4 +1,4 @@
-/** A reply that the contract declares in several media types: the handler chooses, and knows what the client accepts. */
+/** Replies with several declared media types: the handler chooses one, and knows which types the client accepts. */
 import t from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
@@ -29,7 +29,7 @@ const YAML = withPaths({
   '/plain': { get: operation('plain') },
 });
 
-/** The answer of the handler, on one server for all tests. */
+/** All tests use one server, whose handlers answer with `answer`. */
 let answer: (call: Json) => Json;
 const log: string[] = [];
 const handlers = { shelf: (call: Json) => answer(call), plain: (call: Json) => answer(call) };
@@ -39,7 +39,7 @@ const { app, port } = await serve(t, YAML, handlers, {
 });
 t.beforeEach(() => log.splice(0));
 
-/** The headers that matter, and the body, of a reply in this type. */
+/** Requests a media type. Returns the status, the Content-Type, the Vary header and the body. */
 async function ask(accept?: string, url = '/v1/shelf') {
   const { status, headers, text } = await send(port, url, { headers: accept === undefined ? {} : { accept } });
   return [status, headers['content-type'], headers.vary, text];

@@ -1,4 +1,4 @@
-/** Errors as another contract has them: `src/errors.ts`. */
+/** Contracts with their own form of errors, which a team writes in `src/errors.ts`. */
 import t, { type Test } from 'tap';
 import { findUnknownCodes } from '../../../src/contract-first/contract/checks/server-errors.ts';
 import {
@@ -49,7 +49,7 @@ const withText = (number: number, code: string) => ({
 
 const CATALOGUE = buildCatalogue(domain);
 
-/** Requests that make each error; those that handlers throw come from listPets. */
+/** For each error code, what listPets throws or answers to cause it. */
 const THROWN: Partial<Record<ErrorCode, () => unknown>> = {
   internal_error: () => {
     throw new Error('a slip');
@@ -126,7 +126,7 @@ t.test("every error reply has the contract's form of an error body", async (t) =
   t.strictSame([...seen].sort(), Object.keys(CATALOGUE).sort(), 'each code of the catalogue was provoked');
 });
 
-/** The problems of a start with getPet's 400, this function and this Error. */
+/** Returns the first problem of a start with this schema of Error and this function in `src/errors.ts`. */
 async function problemOf(t: Test, schema: Json, toBody: (error: Json) => unknown): Promise<string | undefined> {
   const yaml = edited(({ schemas }) => {
     schemas.Error = schema;
@@ -205,7 +205,7 @@ for (const [what, toErrorBody, cause] of FAULTY) {
   t.test(
     `if a team's error function ${what} at run time, the client still gets a reply, and the log the reason`,
     async (t) => {
-      // It is not checked again: a program that was built has been.
+      // A built contract is not checked again at the start, so the faulty function is only found at run time.
       const { contract } = await loadOurs();
       const lines: string[] = [];
       const log = { write: (line: string) => void lines.push(line) };
@@ -266,7 +266,7 @@ t.test('the build reports an error code in the contract that neither the server 
       pointer: '/components/schemas/Error/code',
     },
   ]);
-  // Errors of another form have codes of the team alone.
+  // Other forms of Error may contain any codes of the team.
   const texts = edited(({ schemas }) => Object.assign(schemas.Error, { required: [], properties: { code: {} } }));
   const open = edited(({ schemas }) => (schemas.ErrorCode = { type: 'string' }));
   const any = edited(({ schemas }) => (schemas.Error = { type: 'object' }));

@@ -8,7 +8,7 @@ import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { handlersFor, startService, withRecordsOf } from '../../service.ts';
 
-/** Returns the reply for two pets, one of them with a status. */
+/** Returns the reply for two stored pets, one of which has a status. */
 async function answersTo(t: Test, edit: Edit, url: string): Promise<{ status: number; text: string }> {
   const yaml = edited(edit);
   const { store, request } = await startService(t, { contract: await load(t, yaml), yaml });
@@ -39,7 +39,7 @@ t.test('each stored field of a record is sent, even a field that the reply does 
   const text = '{"id":1,"name":"Ada","categoryId":9223372036854775807,"status":"sold"}';
   const unnamed: Edit[] = [
     ({ getPet }) => (items(getPet).schema = { type: 'object', properties: { name: { type: 'string' } } }),
-    // The alternatives of a `oneOf` prove nothing about the stored fields.
+    // A `oneOf` does not prove which stored fields a reply may contain.
     ({ getPet }) => (items(getPet).schema = { type: 'object', oneOf: [{ required: ['name'] }, { required: ['x'] }] }),
   ];
   for (const edit of unnamed) t.match(await answersTo(t, edit, '/v1/pets/1'), { status: 200, text });
@@ -90,7 +90,8 @@ t.test(
       ),
       [],
     );
-    // Such a text is 400 for its request alone.
+    // A pattern missing from the contract is not a problem: a text that the database cannot store is a 400 for its
+    // request.
     t.strictSame(
       await problemsOf(
         t,

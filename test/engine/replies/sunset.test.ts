@@ -16,7 +16,7 @@ import { startService } from '../../service.ts';
 const PET = { name: 'Rex', categoryId: 7 };
 const CREATE = { method: 'POST', body: PET };
 
-/** A module that sets the clock of the program that imports it. */
+/** Returns a JavaScript module that moves the clock of the importing program to this day. */
 const clockAt = (day: string) => `
   const Real = Date;
   const shift = Real.parse('${day}') - Real.now();
@@ -66,7 +66,7 @@ t.test('getPet answers 410 from 5 December 2030', async (t) => {
   t.equal((await request('/v1/pets', CREATE)).status, 201);
 });
 
-/** Removes getPet, with the links to it and the example of its 400. */
+/** Removes getPet, the links to it, and the example of its 400. */
 const REMOVE: Edit = ({ paths, created, components }) => {
   delete components.examples.InvalidIdentifier;
   delete paths['/pets/{petId}'];

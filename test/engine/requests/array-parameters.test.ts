@@ -5,7 +5,7 @@ import type { Json } from '../../any-json.ts';
 
 const BIG = '9007199254740993';
 
-/** An operation with these parameters; it answers with the query that it was given. */
+/** Returns the contract with an operation that has these parameters. */
 const withParameters = (...parameters: Json[]) => withPaths({ '/echoes': { get: operation('echo', { parameters }) } });
 
 const inQuery = (name: string, items: Json, others: Json = {}, style: Json = {}) => ({

@@ -1,4 +1,4 @@
-/** The check of a request with these query parameters, each required, and this schema of its body. */
+/** Builds the check of a request with these query parameters, all of them required, and this schema of its body. */
 import { findInt64s } from '../../../src/contract-first/contract/read/keyword-types.ts';
 import type { Body, Operation, Parameter } from '../../../src/contract-first/engine/contract/contract.ts';
 import type { Texts } from '../../../src/contract-first/engine/requests/parameter-values.ts';

@@ -1,4 +1,4 @@
-/** Forms to their last byte: each field is checked wherever it stands, and no byte changes in silence. */
+/** Forms: each field is checked, also the last one, and no byte changes silently. */
 import t from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';

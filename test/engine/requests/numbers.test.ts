@@ -1,4 +1,4 @@
-/** Numbers that are sent: each is kept as it was written, or refused; none becomes another one in silence. */
+/** Numbers in requests: each number keeps its digits or is rejected. None is rounded silently. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { Accepted } from '../../../src/contract-first/engine/requests/request-checks.ts';
@@ -9,12 +9,13 @@ import { problemsOf } from '../../added-operations.ts';
 import { type Json, startEcho, withEcho } from '../routes/echo.ts';
 import { build, problemsOf as refusedFor } from './built-check.ts';
 
-/** No double is written as one of these. */
+/** Numbers that no double prints as. */
 const INEXACT = ['1e400', '-1e400', '1e-400', '0.12345678901234567', '0.10000000000000001', '1234567890123456.75'];
 const WHOLE = ['12345678901234567890', '-9007199254740993', '18446744073709551616', `1${'0'.repeat(300)}7`];
 
 /**
- * Builds a function that returns the body that a handler gets, the reply when the handler returns it, and the problems if it is rejected.
+ * Builds a function that parses and checks a request body. It returns the body that a handler gets and the reply that
+ * sends this body back, or the problem.
  */
 function buildTake(schema: Json): (text: string) => { body?: Json; written?: string; problem?: string } {
   const check = build({}, schema);
@@ -93,7 +94,7 @@ t.test('a number anywhere in a request keeps its digits, or the request is a 400
     for (const text of taking) {
       const { written, problem } = take(toText(text));
       t.equal(problem !== undefined, refused.includes(text), `${JSON.stringify(schema)} ${text}`);
-      // 1e300 is written with all its zeros where it may be a whole number of any size.
+      // 1e300 is printed with all its digits where the schema keeps integers of any size.
       if (!problem && text !== '1e300') t.equal(written, toText(text));
     }
   }

@@ -38,7 +38,7 @@ const handlers = {
   fill: (call: Json) => upload(call),
 };
 const options = { log: { write: (line: string) => log.push(line) } };
-/** The options of a server that does not wait for slow clients. */
+/** Options for a server that gives slow clients only three seconds. */
 const HASTY = { ...options, requestTimeout: 3000 };
 const { app, port, request } = await serve(t, YAML, handlers, options);
 t.beforeEach(() => log.splice(0));
@@ -146,7 +146,7 @@ t.test(
     const errors: unknown[] = [];
     client.socket.on('error', (error) => errors.push(error));
     await client.replies(1);
-    // The reply is long forgotten when something comes behind it.
+    // The server forgets a reply within two seconds. Later parts of the request must not count as a new one.
     await new Promise((resolve) => setTimeout(resolve, 2100));
     for (let sent = 0; sent < 2; sent++) await new Promise((resolve) => client.socket.write(chunk, resolve));
     client.socket.write(`0\r\n\r\n${head(1)}a`);
@@ -247,7 +247,7 @@ interface Piece {
   text: string;
 }
 
-/** A form, whose end may be cut off. */
+/** Returns the bytes of a multipart form. `end` may leave out the last boundary. */
 function form(pieces: Piece[], end = '--x--\r\n'): string {
   const parts = pieces.map(({ name, filename, type, text }) => {
     const names = `${name === undefined ? '' : `; name="${name}"`}${filename === undefined ? '' : `; filename="${filename}"`}`;

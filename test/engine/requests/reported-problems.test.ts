@@ -1,4 +1,7 @@
-/** An error for programs: what is wrong with a request, each with its part, its place, and the rule that it breaks. */
+/**
+ * The list of problems in an error reply: for each mistake of a request its location, its JSON Pointer and the rule
+ * that it breaks.
+ */
 import t from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';

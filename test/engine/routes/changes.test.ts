@@ -22,7 +22,7 @@ const CHANGES = {
   },
 };
 
-/** Returns the edited contract, with an additional operation that changes a pet. */
+/** Returns the edited contract with an operation that changes a pet. */
 const withPatch = (edit?: Edit) =>
   withPaths(
     {
@@ -48,7 +48,8 @@ async function serveChanges(t: Test, edit?: Edit) {
   const { id } = await store.records.create({ name: 'Rex', categoryId: 2n ** 53n + 1n, status: 'available' });
   const patchPet = async ({ params, body, headers, idempotency, pets }: Json) => {
     const name = headers['If-Match'];
-    // No request may have an empty name: a handler that makes one is a faulty one.
+    // The contract allows no empty name in requests. This name makes the handler faulty: it tries to store an empty
+    // one.
     const changes = body.name === 'Nobody' ? { name: '' } : body;
     const pet = await pets.update(params.petId, changes, { ...(name && { if: { name } }), idempotency });
     if (pet === undefined) return { status: 404, body: { code: 'pet_not_found', message: 'No.', status: 404 } };

@@ -12,7 +12,7 @@ import { wordsOf } from '../../added-operations.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { finished, loadOurs, readOurs, startService } from '../../service.ts';
 
-/** The sentence about a contract that the server could not serve, its problem, and the edit. */
+/** A contract that cannot be served: what is wrong with it, the expected problem, and the edit. */
 type Refusal = [sentence: string, problem: string, edit: Edit];
 
 const refusals: Refusal[] = [

@@ -1,4 +1,4 @@
-/** Conditions of requests, and changes that say only what changes: over HTTP, with what handlers are given for them. */
+/** Conditional requests and merge patches over HTTP, with the functions that handlers use for them. */
 import t, { type Test } from 'tap';
 import { ifMatch, isRefused, isUnchanged, toTag } from '../../../src/contract-first/engine/index.ts';
 import { buildCodecs } from '../../../src/contract-first/engine/routes/stored-records.ts';
@@ -41,7 +41,7 @@ const YAML = withPaths({
 
 const problem = (status: number) => ({ status, body: { code: 'invalid_request', message: 'No.', status } });
 
-/** The number of the category stands for a revision. */
+/** These animals use categoryId as their revision. */
 async function serveAnimals(t: Test) {
   const contract = await load(t, YAML);
   const store = openUrl('sqlite::memory:', {}, buildCodecs(withRecordsOf(contract), domain));

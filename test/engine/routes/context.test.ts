@@ -10,7 +10,7 @@ const YAML = withPaths({
   '/anyone': { get: operation('anyone', { security: [] }) },
 });
 
-/** A store with a key of Ada's. */
+/** Opens a store with an API key named Ada. */
 async function openWithKey() {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');

@@ -1,4 +1,4 @@
-/** An operation that is added to the contract, with schemas of its own, and served for real. */
+/** Adds an operation with the schemas of a test to the contract, and serves it. */
 import type { Test } from 'tap';
 import type { Handlers } from '../../../src/contract-first/engine/routes/operations.ts';
 import { load, operation, withPaths } from '../../added-operations.ts';
@@ -12,25 +12,25 @@ export interface EchoOptions {
   body?: Json;
   reply?: Json;
   q?: Json;
-  /** Added to `components.schemas`. */
+  /** Further schemas for `components.schemas`. */
   schemas?: Record<string, Json>;
-  /** The answer of the handler; by default, the body that it received. */
+  /** Returns the answer of the handler; by default, the body that it received. */
   answer?: (body: Json) => unknown;
   /** Edits the contract as text. */
   edit?: (yaml: string) => string;
 }
 
-/** The argument that the handler received. */
+/** The values that the handler received. */
 export interface Given {
   query: Json;
   body: Json;
 }
 
 export interface Echo {
-  /** Sends a body, or a query. Returns the problem, or the reply as text. */
+  /** Sends a body and a query. Returns the text of the reply, or the message of an error. */
   send(text?: string, query?: string): Promise<string>;
   given: Given[];
-  /** Lines of the log. */
+  /** The lines of the log. */
   log: string[];
 }
 
@@ -54,7 +54,7 @@ export async function startEcho(t: Test, options: EchoOptions): Promise<Echo> {
   return { send, given, log };
 }
 
-/** The contract with the operation. */
+/** Returns the contract with the operation. */
 export function withEcho({ body = {}, reply = body, q = { type: 'string' }, schemas = {} }: EchoOptions): string {
   const json = (schema: Json) => ({ content: { 'application/json': { schema } } });
   const post = operation('echo', {

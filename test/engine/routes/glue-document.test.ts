@@ -1,4 +1,7 @@
-/** Glue is not stopped by schemas that are small as they are written and have no end as a tree, nor by words that it takes for its own. */
+/**
+ * fastify-openapi-glue gets a document that it can handle: without schemas that would be endless as a tree, and without
+ * extensions that it would interpret.
+ */
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import t from 'tap';
 import { operation, serve, withPaths } from '../../added-operations.ts';
@@ -6,7 +9,7 @@ import { operation, serve, withPaths } from '../../added-operations.ts';
 const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 
-/** Schemas that each refer to the next one twice: as a tree, 40 of them have 2^40 nodes. */
+/** Schemas that each refer twice to the next one: as a tree, 40 of them have 2^40 nodes. */
 const LEVELS = Array.from({ length: 40 }, (_, level): [string, object] => [
   `Level${level}`,
   {

@@ -1,4 +1,4 @@
-/** Requests that are sent again with their Idempotency-Key to a service that was deployed anew meanwhile. */
+/** Requests that are repeated with their Idempotency-Key after a deploy of the service. */
 import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import t, { type Test } from 'tap';
@@ -9,7 +9,10 @@ import { openUrl } from '../../database.ts';
 const KEY = { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': 24 };
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Defaults at each place where they may stand. The later contract has other ones, and new parameters and fields with defaults. */
+/**
+ * A contract with defaults wherever they are allowed. The later version has other defaults, and new parameters and
+ * fields with defaults.
+ */
 function toYaml(isLater: boolean): string {
   const size = { type: 'integer', ...(isLater && { format: 'int64' }), default: isLater ? 2 : 1 };
   const color = { type: 'string', default: 'brown' };
@@ -42,7 +45,7 @@ function toYaml(isLater: boolean): string {
   });
 }
 
-/** The requests of a service before and after its deploy. */
+/** Serves the earlier and the later version on one store. Returns a function for each that sends requests. */
 async function serveBoth(t: Test) {
   const store = openUrl('sqlite::memory:');
   const addThing = async ({ body, contentType, idempotency, pets }: Json) => {

@@ -1,4 +1,7 @@
-/** JSON Schema as OpenAPI 3.1 has it: each case is an operation that is added to the contract, and answers what it got. */
+/**
+ * JSON Schema in OpenAPI 3.1. Each test adds an operation to the contract, which answers with the body that it
+ * received.
+ */
 import t from 'tap';
 import { type Json, startEcho } from '../routes/echo.ts';
 

@@ -1,4 +1,4 @@
-/** Tests features of schemas on a real server: directions, discriminators, recursion, formats, null. */
+/** Tests features of schemas on a real server: readOnly and writeOnly, discriminators, recursion, formats, null. */
 import t from 'tap';
 import { operation, problemsOf, serve, withPaths } from '../../added-operations.ts';
 import { type EchoOptions, type Json, startEcho, withEcho } from '../routes/echo.ts';
@@ -237,7 +237,8 @@ t.test(
       [{ type: 'array', items: wrong, minItems: 1 }, 'body.*: requires b'],
       [object({ properties: { a: wrong, z: wrong }, required: ['a'] }), 'body.a: requires b'],
       [{ type: ['object', 'null'], allOf: [wrong] }, 'body: requires b'],
-      // It fits where the field is left out, or has another name, or is required by one of several only.
+      // Some value fits each of these, because the field is optional, declared by another keyword, or required only in
+      // some alternatives.
       [object({ properties: { a: wrong } })],
       [object({ required: ['b'], additionalProperties: { type: 'string' } })],
       [object({ required: ['b'], patternProperties: { b: {} } })],
@@ -245,7 +246,7 @@ t.test(
       [{ allOf: [object({ required: ['b'] })], properties: { b: {} } }],
       [object({ anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } })],
       [object({ required: ['b'], anyOf: [{ properties: { b: {} } }] })],
-      // null, a list without items, and a text fit.
+      // Some value fits each of these: null, an empty list, or a value of another type.
       [{ ...wrong, type: ['object', 'null'] }],
       [object({ properties: { a: { ...wrong, type: ['object', 'null'] } }, required: ['a'] })],
       [{ ...object({ properties: { a: wrong }, required: ['a'] }), type: ['object', 'null'] }],

@@ -1,4 +1,7 @@
-/** Large schemas, and those that stand in many places: each is compiled once, and checks as it would where it stands. */
+/**
+ * Schemas that are large or used many times: each is compiled once, and checks values as if it were compiled at each
+ * use.
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import { findInt64s } from '../../../src/contract-first/contract/read/keyword-types.ts';
@@ -12,7 +15,7 @@ const object = (properties: Json, more: Json = {}): Json => ({ type: 'object', p
 const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 const string = { type: 'string' };
 
-/** A schema with enough fields to count as large. */
+/** Makes a schema with enough fields to count as large. */
 const large = (fields: Json = {}): Json =>
   object({ ...Object.fromEntries(Array.from({ length: 310 }, (_, index) => [`text${index}`, string])), ...fields });
 
@@ -22,7 +25,10 @@ interface Source {
   schemas?: Record<string, Json>;
 }
 
-/** Opens a document. Returns its checks, a function that lists what they refuse, and the number of compiled functions. */
+/**
+ * Opens a contract with these schemas. Returns a function that builds checks, the problems that it reports, and a count
+ * of compiled functions.
+ */
 function open(t: Test, { isJudged = true, isStrict = false, schemas = {} }: Source = {}) {
   const compiled = t.capture(Ajv2020.prototype, 'compile', Ajv2020.prototype.compile);
   const buildCheck = buildChecks({ isJudged, isStrict });

@@ -1,4 +1,4 @@
-/** A check takes as long as its value is large, whatever the schema: twice the value, at most about twice the time. */
+/** The time of a check is proportional to the size of its value, for every schema. */
 import t from 'tap';
 import { buildResolve } from '../../../src/contract-first/contract/read/references.ts';
 import { buildChecks, type Check } from '../../../src/contract-first/engine/schema/checks.ts';
@@ -10,8 +10,8 @@ const INT64 = { type: 'integer', format: 'int64' };
 const NODE = { $ref: '#/components/schemas/Node' };
 
 /**
- * The processor time that a check of half a megabyte or more may take, in seconds. A check in quadratic or exponential time takes far
- * longer.
+ * The processor time in seconds that a check of half a megabyte or more may take. A check with quadratic or exponential
+ * time takes far longer.
  */
 const BOUND = 4;
 
@@ -53,7 +53,7 @@ const TEXT = JSON.stringify('a'.repeat(1_000_000));
 const DEEP = nested(60, '{"child":', '}', '{"n":1}');
 const WIDE = list(14_000, () => nested(4, '{"child":', '}', '{}'));
 
-/** Cases by name: a schema, a value, and the schema called Node, if there is one. */
+/** Cases by name: a schema, a value, and optionally the schema `Node` of `components.schemas`. */
 const CASES: Record<string, [schema: Json, value: string, node?: Json]> = {
   'uniqueItems of int64': [{ type: 'array', items: INT64, uniqueItems: true }, LARGE],
   'uniqueItems beyond maxItems': [{ type: 'array', items: INT64, uniqueItems: true, maxItems: 10 }, LARGE],
@@ -145,7 +145,7 @@ const CASES: Record<string, [schema: Json, value: string, node?: Json]> = {
   ],
 };
 
-/** Texts of these are where a regular expression may begin to guess. */
+/** Texts that make a regular expression backtrack if they are repeated. */
 const UNITS = ['a', '1', '/', '.', ':', 'a@', 'a.', '{a}', '%'];
 const FORMATS = [
   ...['date-time', 'date', 'time', 'duration', 'email', 'hostname', 'uri', 'uri-reference', 'uri-template', 'uuid'],
