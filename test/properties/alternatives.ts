@@ -1,4 +1,7 @@
-/** Schemas of several parts: a value or null, one of several schemas, all of several, or one with what `if` adds; and what fits a schema as a whole. */
+/**
+ * Generators for schemas that are combined of others: nullable types, oneOf, anyOf, allOf and if. Also filters for
+ * values that fit a whole schema.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -6,7 +9,10 @@ import fc, { type Arbitrary } from 'fast-check';
 import { isAnnotation, noWayToBreak, noWayToKeep } from './keywords.ts';
 import type { Json } from './operations.ts';
 
-/** The schema without null, and whether it takes null. A schema of one type stays the same object. */
+/**
+ * Splits null off a schema: returns the schema of the other values, and whether null is allowed. A schema with a single
+ * type is returned unchanged.
+ */
 export function splitNull(schema: Json): { schema: Json; isNullable: boolean } {
   if (!Array.isArray(schema.type)) return { schema, isNullable: false };
   const types = schema.type.filter((type: string) => type !== 'null');
@@ -16,13 +22,16 @@ export function splitNull(schema: Json): { schema: Json; isNullable: boolean } {
   return { schema: rest, isNullable };
 }
 
-/** The schemas of which one is meant, if any. */
+/** Returns the alternatives of a schema; undefined if it has none. */
 export const alternativesOf = ({ oneOf, anyOf }: Json): Json[] | undefined => oneOf ?? anyOf;
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false });
 addFormats.default(ajv);
 
-/** Only texts that the schema does not take after all, through another alternative; undefined where that is most of them. */
+/**
+ * Keeps only the texts that the schema rejects, because a value that breaks one alternative may fit another. Returns
+ * undefined if the schema accepts most of them.
+ */
 export function refusedBy<T extends { text: string }>(schema: Json, values: Arbitrary<T>): Arbitrary<T> | undefined {
   const isValid = ajv.compile(schema);
   const isRefused = ({ text }: T) => !isValid(JSON.parse(text));
@@ -30,7 +39,10 @@ export function refusedBy<T extends { text: string }>(schema: Json, values: Arbi
   return sample.filter(isRefused).length > 5 ? values.filter(isRefused) : undefined;
 }
 
-/** Only texts that the schema takes: those of one alternative may fit another, too. */
+/**
+ * Keeps only the texts that the schema accepts, because a value of one alternative may also fit another, which breaks
+ * oneOf.
+ */
 export function takenBy(schema: Json, texts: Arbitrary<string>): Arbitrary<string> {
   const isValid = ajv.compile(schema);
   return texts.filter((text) => isValid(JSON.parse(text)) === true);
@@ -38,7 +50,10 @@ export function takenBy(schema: Json, texts: Arbitrary<string>): Arbitrary<strin
 
 const KEPT = new Map<string, Arbitrary<string>>();
 
-/** The same, where it may be that none is taken. Made once for each schema, since that takes long. @throws Error that names its keywords */
+/**
+ * Keeps only the texts that the schema accepts. The generator is cached, because making it takes long.
+ * @throws Error that names the schema's keywords if the schema accepts none of 20 texts
+ */
 export function keptBy(schema: Json, make: () => Arbitrary<string>): Arbitrary<string> {
   const key = JSON.stringify(schema);
   const known = KEPT.get(key);
@@ -56,7 +71,7 @@ const MOST = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProper
 type Join = (one: Json, other: Json) => Json;
 const same = (names: string[], join: Join) => Object.fromEntries(names.map((name) => [name, join]));
 
-/** Two values of a keyword as one that says both. */
+/** For each keyword, joins two of its values into one that demands both. */
 const JOINS: Record<string, Join> = {
   ...same(LEAST, Math.max),
   ...same(MOST, Math.min),
@@ -70,7 +85,10 @@ const JOINS: Record<string, Join> = {
   'x-read-only': (one, other) => ({ ...one, ...other }),
 };
 
-/** Several that all hold, as one. @throws Error that names a keyword that two of them have, and for which there is no way yet */
+/**
+ * Joins schemas that all apply into one schema.
+ * @throws Error that names a keyword that two schemas contain and `JOINS` does not
+ */
 export function joined(...schemas: Json[]): Json {
   const whole: Json = {};
   const flat = schemas.flatMap(({ allOf = [], ...own }) => [...allOf.map((part: Json) => joined(part)), own]);
@@ -83,7 +101,10 @@ export function joined(...schemas: Json[]): Json {
   return whole;
 }
 
-/** A schema with `if`, as it is where the condition holds, and where it does not. */
+/**
+ * Returns the condition of a schema with `if`, and the joined schemas of values that fulfil the condition and of those
+ * that do not.
+ */
 export function branchesOf({ if: condition, then: more = {}, else: others = {}, ...base }: Json) {
   return { condition, held: joined(base, condition, more), unheld: joined(base, others) };
 }

@@ -1,4 +1,7 @@
-/** Values that break one rule of a schema, as JSON text: one Break for every keyword of the schema and of its parts. */
+/**
+ * Generates JSON text that breaks exactly one rule of a schema: one `Break` for each keyword of the schema and of the
+ * schemas in it.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 import { branchesOf, joined, refusedBy, splitNull } from './alternatives.ts';
 import { type Field, fieldsOf, itemsOf, jsonValues, otherName, toArray, toObject } from './json-values.ts';
@@ -8,14 +11,16 @@ import type { Json } from './operations.ts';
 import { BROKEN_SCALARS } from './scalars.ts';
 import { ANY_CHARACTER } from './strings.ts';
 
-/** A broken value, and where it is broken below the place of the schema: `.name`; nothing for the value itself. */
+/**
+ * An invalid value. `place` is the position of the mistake, such as `.name`; empty if the value itself is the mistake.
+ */
 export interface Broken {
   text: string;
   place: string;
 }
 
 export interface Break {
-  /** The place in the schema and the rule there: `.name maxLength`. */
+  /** The position in the schema and the broken keyword, such as `.name maxLength`. */
   rule: string;
   values: Arbitrary<Broken>;
 }
@@ -57,7 +62,7 @@ const BREAKERS: Record<string, Breaker> = {
   anyOf: (schema) => schema.anyOf.flatMap((_: Json, index: number) => breakAlternative(schema, 'anyOf', index)),
 };
 
-/** @throws Error that names a keyword for which there is no way yet */
+/** @throws Error that names a keyword which no generator can break yet */
 export function breaksOf(source: Json): Break[] {
   const { schema, isNullable } = splitNull(source);
   if (isNullable) return breaksOf(schema).map(({ rule, values }) => ({ rule, values: values.filter(isNotNull) }));
@@ -77,10 +82,10 @@ function breakOf(rule: string, texts: Arbitrary<string>, place = ''): Break {
   return { rule, values: texts.map((text) => ({ text, place })) };
 }
 
-/** JSON of every type, and what is easily taken for another. */
+/** JSON of every type, some of which resembles another type. */
 const SAMPLES = 'null true false 0 1 "" "null" "5" "true" [] {} [null] 0.5 1e-7'.split(' ');
 
-/** JSON of every type but this one; null, too, which is not the same as absent. */
+/** Generates JSON of every type except this one. Null is included, because null differs from an absent field. */
 function valuesExcept(type: string): Arbitrary<string> {
   const digits = fc.tuple(fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }), fc.nat(30));
   const fractions = digits.map(([whole, zeros]) => `${whole}.${'0'.repeat(zeros)}1`);
@@ -104,12 +109,12 @@ function breakReadOnly(schema: Json, name: string, field: Json): Break {
   return breakOf(`.${name} readOnly`, texts, `.${name}`);
 }
 
-/** A value that breaks one alternative, and fits no other. */
+/** Generates values that break one alternative and fit none of the others. */
 function breakAlternative(schema: Json, keyword: 'oneOf' | 'anyOf', index: number): Break[] {
   return breakWhole(schema, `.${keyword}.${index}`, breaksOf(schema[keyword][index]));
 }
 
-/** Makes values that break a part of the schema, and so the whole. */
+/** Generates values that break a schema within the schema, and thereby the whole schema. */
 function breakWhole(schema: Json, part: string, breaks: Break[]): Break[] {
   return breaks.flatMap(({ rule, values }) => {
     const broken = refusedBy(schema, values);
@@ -117,7 +122,7 @@ function breakWhole(schema: Json, part: string, breaks: Break[]): Break[] {
   });
 }
 
-/** Makes objects with the required fields, and with too few others. */
+/** Generates objects with all required fields, but with fewer fields than minProperties. */
 function breakFewFields({ minProperties, required = [], ...schema }: Json): Break[] {
   const room = minProperties - 1 - required.length;
   if (room < 0) return [];
@@ -168,7 +173,10 @@ function breakItem(schema: Json, { rule, values }: Break): Break {
   };
 }
 
-/** `.owner` and `.name maxLength` are `.owner.name maxLength`; `.owner` and `type` are `.owner type`. */
+/**
+ * Joins a position and a rule: `.owner` and `.name maxLength` give `.owner.name maxLength`; `.owner` and `type` give
+ * `.owner type`.
+ */
 const joinPlace = (place: string, rule: string) => (rule.startsWith('.') ? place + rule : `${place} ${rule}`);
 
 function objectsWithUnknownField(schema: Json): Arbitrary<Broken> {
@@ -181,7 +189,7 @@ function objectsWithUnknownField(schema: Json): Arbitrary<Broken> {
     }));
 }
 
-/** Names that are none of those known: misspelt, of JavaScript's own objects, or any. */
+/** Generates undeclared names: misspelt ones, inherited JavaScript properties, and random texts. */
 export function unknownNames(known: string[]): Arbitrary<string> {
   const misspelt = known.flatMap((name) => [name.toUpperCase(), `${name} `, ` ${name}`, `${name}s`, name.slice(1)]);
   const special = ['', '__proto__', 'constructor', 'toString', 'length', 'id', '$ref', 'a/b', 'a~b', '0'];

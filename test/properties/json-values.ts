@@ -1,4 +1,4 @@
-/** Values that a schema allows, as JSON text. */
+/** Generates values that a schema allows, as JSON text. */
 import fc, { type Arbitrary } from 'fast-check';
 import { alternativesOf, branchesOf, joined, keptBy, splitNull, takenBy } from './alternatives.ts';
 import { toJson } from './json-writing.ts';
@@ -6,7 +6,7 @@ import { within } from './keywords.ts';
 import type { Json } from './operations.ts';
 import { type Scalar, scalars } from './scalars.ts';
 
-/** The fields of an object as they are written, in order: name and JSON text. */
+/** A field of an object: its name and its value as JSON text. A list of them is in the order of writing. */
 export type Field = [name: string, text: string];
 
 export function jsonValues(source: Json): Arbitrary<string> {
@@ -30,7 +30,7 @@ export function jsonValues(source: Json): Arbitrary<string> {
   return (scalars(schema) as Arbitrary<Scalar>).chain(toJson);
 }
 
-/** The required fields, some of the others, in any order; none of those to leave out. */
+/** Generates the required fields and some of the optional ones, in any order, but never those in `leaveOut`. */
 export function fieldsOf(schema: Json, leaveOut: string[] = []): Arbitrary<Field[]> {
   const { properties = {}, required = [], additionalProperties, minProperties = 0 } = schema;
   const names = Object.keys(properties).filter((name) => !leaveOut.includes(name));
@@ -58,7 +58,7 @@ export function fieldsOf(schema: Json, leaveOut: string[] = []): Arbitrary<Field
     .map(([known, texts]) => [...known, ...texts.map((text, index): Field => [otherName(index), text])]);
 }
 
-/** The name of a field that no schema names. */
+/** Returns a name for a field that no schema declares. */
 export const otherName = (index: number) => `other ${index}`;
 
 export function itemsOf({ items, minItems = 0, maxItems = minItems + 5 }: Json): Arbitrary<string[]> {

@@ -1,9 +1,9 @@
-/** JSON text in every notation that JSON has for a value (RFC 8259): the same number or string, spelt in many ways. */
+/** Generates the many notations in which JSON can spell a number or a string (RFC 8259). */
 import fc, { type Arbitrary } from 'fast-check';
 import { parse } from 'lossless-json';
 import type { Scalar } from './scalars.ts';
 
-/** Texts that mean exactly this value. */
+/** Generates texts that mean exactly this value. */
 export function toJson(value: Scalar): Arbitrary<string> {
   if (typeof value === 'string') return toJsonString(value);
   if (typeof value === 'bigint') return toJsonInteger(value);
@@ -11,7 +11,7 @@ export function toJson(value: Scalar): Arbitrary<string> {
   return fc.constantFrom(JSON.stringify(value), value.toExponential(), value.toExponential().replace('e', 'E'));
 }
 
-/** Writes a JSON string, in which either only the necessary characters are escaped or all of them. */
+/** Generates spellings of a JSON string, with only the necessary characters escaped, or all of them. */
 function toJsonString(text: string): Arbitrary<string> {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const escaped = `"${text.split('').map(toEscape).join('')}"`;
@@ -23,8 +23,8 @@ function toJsonString(text: string): Arbitrary<string> {
 }
 
 /**
- * JSON Schema takes a number without a fraction as an integer, however it is written (2020-12 Core, section 4.2.3): 120 is
- * also `120.0`, `12e1`, `1.20E+02` or `12000e-2`, and 0 is also `-0`.
+ * Generates spellings of an integer. In JSON Schema, a number without a fraction is an integer in every notation
+ * (2020-12 Core, section 4.2.3): 120 is also `120.0`, `12e1`, `1.20E+02` or `12000e-2`, and 0 is also `-0`.
  */
 function toJsonInteger(value: bigint): Arbitrary<string> {
   const spelling = fc.record({
@@ -49,19 +49,25 @@ function toJsonInteger(value: bigint): Arbitrary<string> {
   );
 }
 
-/** The digits before and after the decimal point when it moves to the left by so many places, or to the right if negative. */
+/**
+ * Moves the decimal point to the left by this many places, or to the right if negative. Returns the digits before and
+ * after it.
+ */
 function movePoint(digits: string, places: number): [whole: string, fraction: string] {
   if (places <= 0) return [digits === '0' ? '0' : digits + '0'.repeat(-places), ''];
   const padded = digits.padStart(places + 1, '0');
   return [padded.slice(0, -places), padded.slice(-places)];
 }
 
-/** JSON text -> its value with every integer as `bigint`, exact however it is written: the measure for what a server keeps. */
+/**
+ * Parses JSON with every integer as a `bigint` with all its digits, in whichever notation. Replies of the server are
+ * compared with this.
+ */
 export function toExact(text: string): unknown {
   return parse(text, undefined, toNumber);
 }
 
-/** `12.50e1` is 125: digits times a power of ten. */
+/** Multiplies the digits by the power of ten: `12.50e1` is 125. */
 function toNumber(text: string): bigint | number {
   const [mantissa, exponent = '0'] = text.toLowerCase().split('e') as [string, string?];
   const [whole, fraction = ''] = mantissa.split('.') as [string, string?];

@@ -1,16 +1,19 @@
-/** Keys where the contract says that they are sent, and keys that do not open the door. */
+/** Adds API keys to requests: valid keys where the contract declares them, and keys that the server must reject. */
 import fc, { type Arbitrary } from 'fast-check';
 import { KEY } from '../service.ts';
 import type { Operation } from './operations.ts';
 import type { Request } from './requests.ts';
 
-/** The name of a header or query parameter; others are in `Authorization`. */
+/** The location of a key. `name` is that of a header or query parameter; other keys are in `Authorization`. */
 export interface KeyPlace {
   in: 'bearer' | 'basic' | 'header' | 'query';
   name: string;
 }
 
-/** The requests with a key in one of the operation's places; as they are where it needs none. */
+/**
+ * Adds a key to each request in one of the operation's locations. Returns the requests unchanged if the operation needs
+ * no key.
+ */
 export function withKey(requests: Arbitrary<Request>, key = KEY): Arbitrary<Request> {
   return requests.chain((request) => {
     const { keyPlaces } = request.operation;
@@ -19,7 +22,7 @@ export function withKey(requests: Arbitrary<Request>, key = KEY): Arbitrary<Requ
   });
 }
 
-/** The requests without a key, with one in another place, or with another one. */
+/** Generates requests without a key, with a valid key in a wrong location, and with a wrong key. */
 export function withWrongKey(requests: Arbitrary<Request>, { keyPlaces }: Operation): Arbitrary<Request> {
   const made = fc.stringMatching(/^[\w.~+/-]+=?$/);
   const wrong = fc.oneof(fc.constantFrom(`${KEY}0`, KEY.slice(1)), made);
@@ -41,7 +44,7 @@ export function withWrongKey(requests: Arbitrary<Request>, { keyPlaces }: Operat
   );
 }
 
-/** A key for what is at a URL: what to add to it, and the headers. */
+/** Returns a key for the GET operation at a URL, as text to append to the URL and as headers. */
 export function keyAt(url: string, operations: Operation[]): { search: string; headers: Record<string, string> } {
   const [path = '', search] = url.split('?');
   const isAt = (operation: Operation) =>

@@ -1,6 +1,9 @@
-/** The keywords of a schema that need no broken value, and the error for a rule that no generator can break yet. */
+/** The keywords of a schema that no value can break, and the error for a rule that no generator can break yet. */
 
-/** Keywords that say nothing about validity (JSON Schema 2020-12 Validation, section 9; OpenAPI 3.1, section 4.8.24). */
+/**
+ * Keywords that do not affect whether a value is valid (JSON Schema 2020-12 Validation, section 9; OpenAPI 3.1, section
+ * 4.8.24).
+ */
 const ANNOTATIONS = [
   ...'title description default example examples deprecated externalDocs xml'.split(' '),
   ...'readOnly writeOnly discriminator $comment'.split(' '),
@@ -22,17 +25,20 @@ class UnknownRule extends Error {
   }
 }
 
-/** Throws for a rule of the contract that the tests do not know. The rule must be added before the tests can check the server. */
+/**
+ * Makes the error for a rule of the contract that no generator knows. Add the rule to `file`; without it, the tests
+ * cannot check the server.
+ */
 export function noWayToBreak(rule: string, file: string): Error {
   return new UnknownRule(`break ${rule}`, file);
 }
 
-/** Throws for rules that no made value keeps together. */
+/** Makes the error for a schema for which the generators find no valid value. */
 export function noWayToKeep(schema: object, file: string): Error {
   return new UnknownRule(`keep ${Object.keys(schema).join(', ')}`, file);
 }
 
-/** Names the place, too, where a rule in it is not known: `.name` in `body` is `body.name`. */
+/** Adds the outer position to an error about an unknown rule: `.name` in `body` becomes `body.name`. */
 export function within<T>(outer: string, make: () => T): T {
   try {
     return make();

@@ -1,13 +1,19 @@
-/** Checks that the links of a reply lead somewhere: `Location`, the `Link` to a next page, `links`. */
+/**
+ * Checks that the links of a reply lead to other replies: `Location`, `Link` to the next page, and the `links` of the
+ * contract.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { nextOf, type ReceivedReply, type Service } from '../service.ts';
 import { keyAt } from './keys.ts';
 import { type Json, type Operation, responseKeyOf } from './operations.ts';
 
-/** Pages that are read on from one reply; the rest is for a test that knows what pages mean. */
+/** The number of further pages that are read from one reply. `pet-session.ts` checks the contents of pages. */
 const MOST_PAGES = 3;
 
-/** Follows all links of a reply to this operation. @throws Error for a link that leads elsewhere */
+/**
+ * Follows all links of a reply to this operation.
+ * @throws Error if a link does not lead to a 200, or Location to something other than the reply
+ */
 export async function followLinks(
   service: Service,
   operations: Operation[],
@@ -39,7 +45,10 @@ async function follow(service: Service, operations: Operation[], url: string): P
   return reply;
 }
 
-/** A link of the contract (OpenAPI 3.1, section 4.8.20), its parameters taken from the body of the reply. */
+/**
+ * Returns the URL of a link in the contract (OpenAPI 3.1, section 4.8.20), with its parameters from the body of the
+ * reply.
+ */
 function toLinkedUrl({ operationId, parameters }: Json, operations: Operation[], body: Json): string {
   const { path } = operations.find(({ id }) => id === operationId) as Operation;
   return path.replace(/\{(\w+)\}/g, (_, name) => {

@@ -47,7 +47,10 @@ t.test(
   },
 );
 
-/** The contract with another schema of a pet's name, or of the limit of a page, and that of the server as it is. */
+/**
+ * Returns the contract with changed rules for the name of a pet or the limit of a page, while the server keeps its own
+ * rules.
+ */
 function edited({ name = {}, limit = {} }: { name?: object; limit?: object }): string {
   const contract = parse(CONTRACT);
   Object.assign(contract.components.schemas.PetName, name);

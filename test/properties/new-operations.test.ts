@@ -1,7 +1,7 @@
 import t from 'tap';
 import { findFailure, NEW_IDS, propertiesOf, startGrown } from './new-operations.ts';
 
-/** The number of runs of each property: ten in `npm run test:deep`. */
+/** The number of runs of each property; in `npm run test:deep` ten. */
 const RUNS = process.env.RUNS ? 10 : 1;
 
 t.test('the property tests cover a new operation with every keyword, without new test code', async (t) => {

@@ -1,4 +1,4 @@
-/** Operations that the contract does not have, with what it may say beyond them, their handlers, and the service that has them. */
+/** Operations with features that the pet store's contract does not use, their handlers, and a service with both. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
@@ -27,12 +27,12 @@ const NEW_HANDLERS: Record<string, Handle> = {
   packBox: ({ body }) => ({ status: 200, body: packed(body) }),
 };
 
-/** Returns a box with the fields that only replies contain, and without those that only requests contain. */
+/** Returns a box as a reply shows it: with the read-only fields, and without the write-only ones. */
 function packed({ secret, inside, ...box }: Json): Json {
   return { ...box, id: 1n, ...(inside && { inside: inside.map(packed) }) };
 }
 
-/** The contract with them. */
+/** Adds the new operations to a contract. */
 export function withNewOperations(contract: Json): Json {
   const schemas = { ...contract.components.schemas, ...components.schemas };
   return {
@@ -42,11 +42,11 @@ export function withNewOperations(contract: Json): Json {
   };
 }
 
-/** The contract with the new operations. */
+/** The pet store's contract with the new operations. */
 const GROWN = JSON.stringify(withNewOperations(parse(CONTRACT)));
 export const NEW_IDS = Object.keys(NEW_HANDLERS);
 
-/** The new operations, served by these handlers from the contract that has them. */
+/** Starts the service with the new operations. `handlers` replace their handlers. */
 export async function startGrown(t: Test, handlers: Record<string, Handle> = {}): Promise<Service> {
   const file = join(t.testdir(), 'petstore.yaml');
   writeFileSync(file, GROWN);
@@ -60,7 +60,7 @@ export function propertiesOf(service: Service): Property[] {
   return requestProperties(service, added);
 }
 
-/** The first failure among the properties of an operation, each with so many cases. */
+/** Runs the properties of an operation, each with this many cases. Returns the first failure. */
 export async function findFailure(properties: Property[], id: string, runs = 10): Promise<string | undefined> {
   for (const property of properties.filter(({ name }) => name.startsWith(id))) {
     const failure = await property.run({ seed: 1, runs });

@@ -1,17 +1,22 @@
-/** The operations of the contract as its own words describe them, with references replaced; without any code of `src/`. */
+/**
+ * Reads the operations of a contract, with all references resolved. It uses no code of `src/`, so that both do not make
+ * the same mistake.
+ */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { Json } from '../any-json.ts';
 import type { KeyPlace } from './keys.ts';
 
-/** The depth to which a recursive schema contains itself. */
+/** How many times a recursive schema is resolved inside itself. */
 const DEPTH = 2;
 
-/** Ends a recursive schema. */
+/** Stands in place of a recursive schema that is not resolved any further. */
 const END = { 'x-end': true };
 const isEnd = (node: Json) => node?.['x-end'] === true;
 
-/** The node with what its references name in their places, and words beside a reference on top (OpenAPI 3.1, 4.8.24). */
+/**
+ * Replaces each `$ref` by its target. Keywords next to a `$ref` are added to the target (OpenAPI 3.1, section 4.8.24).
+ */
 function resolve(node: Json, document: Json, open: string[] = []): Json {
   if (Array.isArray(node)) return node.map((item) => resolve(item, document, open));
   if (typeof node !== 'object' || node === null) return node;
@@ -25,7 +30,7 @@ function resolve(node: Json, document: Json, open: string[] = []): Json {
   return { ...resolve(target, document, [...open, $ref]), ...own };
 }
 
-/** An object without the fields, an array without the items and a choice without the alternatives that would go on. */
+/** Removes the fields, items and alternatives of a schema that would recurse any further. */
 function withoutEnds(node: Json): Json {
   const { properties = {}, required = [], items, oneOf, anyOf } = node;
   const ended = Object.keys(properties).filter((name) => isEnd(properties[name]));
@@ -39,7 +44,10 @@ function withoutEnds(node: Json): Json {
   return left ? { ...node, [oneOf ? 'oneOf' : 'anyOf']: left } : node;
 }
 
-/** Adds the names of a discriminator to its alternatives (OpenAPI 3.1, section 4.8.25), unless they declare them. */
+/**
+ * Adds the values of the discriminator to the alternatives of a schema, unless they declare them (OpenAPI 3.1, section
+ * 4.8.25).
+ */
 function withTags(source: Json, node: Json): Json {
   const { discriminator, oneOf } = node;
   if (!discriminator?.propertyName || !Array.isArray(oneOf)) return node;
@@ -55,7 +63,7 @@ function withTags(source: Json, node: Json): Json {
   return { ...node, oneOf: tagged };
 }
 
-/** Removes fields that only replies contain, and lists them in `x-read-only`. */
+/** Removes read-only fields from a schema, and lists them in `x-read-only`. */
 function withoutReadOnly(node: Json): Json {
   if (Array.isArray(node)) return node.map(withoutReadOnly);
   if (typeof node !== 'object' || node === null) return node;
@@ -76,30 +84,30 @@ export interface Parameter {
   required: boolean;
   /** How an array is written: `a=1&a=2`, or `a=1,2`. */
   list: 'repeated' | 'joined' | undefined;
-  /** Whether only the server makes values of the parameter, and clients take them from its links. */
+  /** True if only the server makes values of this parameter, such as cursors, which clients get from its links. */
   isOpaque: boolean;
-  /** Whether it makes a request be done once: an `Idempotency-Key`. */
+  /** True if the parameter makes a request take effect once: an `Idempotency-Key`. */
   isKept: boolean;
   schema: Json;
 }
 
-/** An operation. If a body may have several media types, there is an operation for each. */
+/** An operation. If its body may have several media types, each of them makes its own `Operation`. */
 export interface Operation {
   id: string;
-  /** The id, and the media type where there are several. */
+  /** The id, followed by the media type if the body may have several. */
   name: string;
-  /** In capitals: `GET`. */
+  /** The method in capitals, such as `GET`. */
   method: string;
-  /** With the prefix: `/v1/pets/{petId}`. */
+  /** The path with its prefix, such as `/v1/pets/{petId}`. */
   path: string;
   parameters: Parameter[];
   body: { required: boolean; maxBytes: number | undefined; type: string; schema: Json } | undefined;
   isSecured: boolean;
-  /** Where a key may be sent. */
+  /** The locations in which a key may be sent. */
   keyPlaces: KeyPlace[];
-  /** The scopes that a key needs; empty if one of several requirements needs none. */
+  /** The scopes that a key needs; empty if one of several alternative requirements needs none. */
   scopes: string[];
-  /** The responses by status, as in the contract. */
+  /** The responses of the contract, by status. */
   responses: Record<string, Json>;
 }
 
@@ -108,7 +116,7 @@ export const CONTRACT = readFileSync(new URL('../../openapi/petstore.yaml', impo
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'patch'];
 
-/** The path of the first server: `/v1` for `https://host/v1`. */
+/** Returns the path of the first server: `/v1` for `https://host/v1`. */
 export const prefixOf = ({ servers }: Json): string =>
   (servers?.[0].url ?? '').replace(/^[\w{}]+:\/\/[^/]+|\/$/g, '').replace(/\/$/, '');
 
@@ -174,7 +182,7 @@ function toBodies({ required = false, content, 'x-max-bytes': maxBytes }: Json):
   }));
 }
 
-/** The key of the response that documents a status: of itself, of its range, or `default`. */
+/** Returns the key of the response that documents a status: the status, its range, or `default`. */
 export function responseKeyOf({ responses }: Operation, status: number): string | undefined {
   return [String(status), `${String(status)[0]}XX`, 'default'].find((key) => key in responses);
 }

@@ -1,4 +1,4 @@
-/** Bodies that are not JSON: bytes of any kind, and forms, with what breaks a rule of theirs. */
+/** Generates bodies other than JSON: bytes, forms, and forms that break a rule. */
 import fc, { type Arbitrary } from 'fast-check';
 import { within } from './keywords.ts';
 import type { Json, Operation, Parameter } from './operations.ts';
@@ -6,7 +6,7 @@ import { parameterBreaks, parameterValues } from './parameter-values.ts';
 
 type Body = NonNullable<Operation['body']>;
 
-/** A field of a form as it is written: name and texts, one for each part. */
+/** A field of a form: its name and its texts, each of which is one part. */
 type Field = [name: string, texts: (string | Uint8Array)[]];
 
 export interface OtherBreak {
@@ -26,7 +26,7 @@ export function otherBodies({ type, schema }: Body): Arbitrary<Uint8Array> {
   return isForm(type) ? fieldsOf(schema).map(toForm) : bytes;
 }
 
-/** Makes a broken body for each rule of a form's fields. Bytes have no rules. */
+/** Generates an invalid form for each rule of its fields. Bytes have no rules. */
 export function otherBreaks({ type, schema }: Body): OtherBreak[] {
   if (!isForm(type)) return [];
   const { properties = {}, required = [] } = schema;
@@ -55,7 +55,7 @@ function toBroken(fields: Field[], name: string, texts: Field[1]) {
   return { body: toForm([...fields, [name, texts]]), place: `body.${name}` };
 }
 
-/** The required ones and some of the others, in any order. */
+/** Generates the required fields and some of the optional ones, in any order. */
 function fieldsOf({ properties = {}, required = [] }: Json, leaveOut: string[] = []): Arbitrary<Field[]> {
   const names = Object.keys(properties).filter((name) => !leaveOut.includes(name));
   const fields = names.map((name) => textsOf(toParameter(name, properties[name])).map((texts): Field => [name, texts]));
@@ -76,13 +76,13 @@ function textsOf(parameter: Parameter): Arbitrary<Field[1]> {
 
 const isFile = ({ list, schema }: Parameter) => (list ? schema.items : schema).format === 'binary';
 
-/** Converts a field to a parameter, since the same rules apply to both. */
+/** Converts the field of a form to a parameter, because both have the same rules. */
 function toParameter(name: string, schema: Json): Parameter {
   const list = schema.type === 'array' ? 'repeated' : undefined;
   return { name, in: 'query', required: false, isOpaque: false, isKept: false, schema, list };
 }
 
-/** RFC 7578, section 4. */
+/** Writes a multipart form (RFC 7578, section 4). */
 function toForm(fields: Field[]): Uint8Array {
   const parts = fields.flatMap(([name, texts]) =>
     texts.flatMap((text) => [

@@ -1,15 +1,15 @@
-/** The text of parameters, also of arrays: allowed values in their one spelling, and texts that break one rule of their schema. */
+/** Generates the texts of parameters: valid values, each in its only valid spelling, and texts that break one rule. */
 import fc, { type Arbitrary } from 'fast-check';
 import { isAnnotation, noWayToBreak } from './keywords.ts';
 import type { Json, Parameter } from './operations.ts';
 import { BROKEN_SCALARS, type Scalar, scalars } from './scalars.ts';
 
-/** The text of a value; of an array, the texts of its items. */
+/** The text of a parameter, or the texts of an array's items. */
 export type Text = string | string[];
 
 interface ParameterBreak {
   rule: string;
-  /** `place` is that of the item that is broken, below the parameter: `.2`. */
+  /** `place` is the position of the invalid item below the parameter, such as `.2`. */
   values: Arbitrary<{ text: Text; place: string }>;
 }
 
@@ -17,7 +17,7 @@ export function parameterValues(parameter: Parameter): Arbitrary<Text> {
   return parameter.list ? listValues(parameter, itemsOf(parameter)) : textsOf(parameter);
 }
 
-/** One break for each rule. @throws Error that names a keyword for which there is no way yet */
+/** Returns a break for each rule. @throws Error that names a keyword which no generator can break yet */
 export function parameterBreaks(parameter: Parameter): ParameterBreak[] {
   if (parameter.list) return listBreaks(parameter, itemsOf(parameter));
   return breaksOf(parameter).map(({ rule, texts }) => ({ rule, values: texts.map((text) => ({ text, place: '' })) }));
@@ -49,24 +49,26 @@ function breaksOf({ schema, in: place, isOpaque }: Parameter): Items['breaks'] {
 }
 
 /**
- * Whether a place can carry a text. A URL cannot carry half surrogate pairs (RFC 3986, section 2.5), and a path cannot carry empty
- * segments.
+ * True if a location can carry a text. A URL cannot contain half surrogate pairs (RFC 3986, section 2.5), and a path
+ * cannot contain empty segments.
  */
 const CARRIES: Record<Parameter['in'], (text: string) => boolean> = {
   path: (text) => text !== '' && !/\p{Cs}/u.test(text),
   query: (text) => !/\p{Cs}/u.test(text),
-  // What stands around a value is not part of it; other than ASCII means nothing certain (RFC 9110, section 5.5).
+  // A header loses white space around its value, and has no defined meaning for characters other than ASCII (RFC 9110,
+  // section 5.5).
   header: (text) => /^[ -~]*$/.test(text) && text === text.trim(),
 };
 
 function toTexts(values: Arbitrary<Scalar>, schema: Json, place: Parameter['in']): Arbitrary<string> {
-  // So few of any strings are for headers that they are changed to such; where more than their length counts, they are left out.
+  // Random texts for headers are converted to ASCII, because a filter would let too few pass. If a text must fit a
+  // pattern or a list, it is filtered instead.
   const isAny = place === 'header' && !['pattern', 'format', 'enum', 'const'].some((keyword) => keyword in schema);
   const texts = values.map(String);
   return (isAny ? texts.map(toAscii) : texts).filter(CARRIES[place]);
 }
 
-/** Converts a text to ASCII with the same length, without white space at the ends. */
+/** Converts a text to ASCII without white space at its ends, and keeps its length. */
 function toAscii(text: string): string {
   const visible = text.replace(/[^ -~]/gu, (character) =>
     String.fromCharCode(33 + ((character.codePointAt(0) as number) % 94)),
@@ -74,7 +76,10 @@ function toAscii(text: string): string {
   return visible.replace(/^ +| +$/g, (spaces) => '_'.repeat(spaces.length));
 }
 
-/** An empty segment would be another path, so a `minLength` of 1 cannot be broken in a path. */
+/**
+ * True if this rule cannot be broken in a path: an empty segment would be another path, so a `minLength` of 1 always
+ * holds.
+ */
 function isKeptByPath(keyword: string, { minLength }: Json, place: Parameter['in']): boolean {
   return place === 'path' && keyword === 'minLength' && minLength === 1;
 }
@@ -84,7 +89,10 @@ function isEmptyAllowed({ type, minLength = 0, pattern = '', ...rest }: Json): b
   return type === 'string' && minLength === 0 && isFree && new RegExp(pattern, 'u').test('');
 }
 
-/** Other spellings of an integer or boolean, which has one only, and texts that are none; of a number, exponents that are none. */
+/**
+ * Generates wrong spellings of integers and booleans, which have only one spelling, and of numbers, such as wrong
+ * exponents.
+ */
 function misspelt(schema: Json): Arbitrary<string> {
   const none = ['ten', 'null', 'NaN', 'Infinity', '[]', '{}', '-', '.5', '5.', '0x10', '1_0', 'TRUE', ' ', '٥', '５'];
   const special: Record<string, string[]> = { integer: ['-0', '0.5', 'true'], number: ['true'], boolean: ['0', '1'] };
@@ -108,18 +116,18 @@ function misspelt(schema: Json): Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...none, ...(special[schema.type] ?? [])), others);
 }
 
-/** Well-formed, and never given out by the server: too long to be right by chance. */
+/** Generates well-formed cursors that the server never made. They are too long to match a real one by chance. */
 function madeUp(schema: Json): Arbitrary<string> {
   return scalars({ ...schema, minLength: Math.max(schema.minLength ?? 0, 12) }) as Arbitrary<string>;
 }
 
-/** An item of an array: its values, and values that break each of its rules. */
+/** The items of an array: their valid values, and invalid values for each rule. */
 interface Items {
   values: Arbitrary<string>;
   breaks: { rule: string; texts: Arbitrary<string> }[];
 }
 
-/** An empty one cannot be written: it is the same as none. */
+/** Generates arrays. None is empty, because an empty array is written like an absent one. */
 function listValues({ schema, in: place }: Parameter, { values }: Items, limits: Json = {}): Arbitrary<string[]> {
   const { minItems = 1, maxItems = minItems + 5, uniqueItems }: Json = { ...schema, ...limits };
   const lengths = { minLength: Math.max(1, minItems), maxLength: maxItems };
@@ -127,7 +135,7 @@ function listValues({ schema, in: place }: Parameter, { values }: Items, limits:
   return uniqueItems ? fc.uniqueArray(items, lengths) : fc.array(items, lengths);
 }
 
-/** One break for each rule. @throws Error that names a keyword for which there is no way yet */
+/** Returns a break for each rule. @throws Error that names a keyword which no generator can break yet */
 function listBreaks(parameter: Parameter, items: Items): ParameterBreak[] {
   const { schema } = parameter;
   const broken = (texts: Arbitrary<string[]>) => texts.map((text) => ({ text, place: '' }));
@@ -171,5 +179,5 @@ function breakItem(parameter: Parameter, items: Items, { rule, texts }: Items['b
   };
 }
 
-/** Whether a text can be an item. In a header, a comma always separates two items, and empty items do not count. */
+/** True if a text can be an item. In a header, a comma always separates two items, and empty items do not count. */
 const inList = (place: Parameter['in']) => (text: string) => place !== 'header' || /^[^,]+$/.test(text);

@@ -1,6 +1,6 @@
 /**
- * Callers add pets, read whole lists or single pages, and fetch pets that exist or do not, in any order. Each reply is compared with a
- * model, to the last digit.
+ * Generates sequences of actions: clients add pets, read lists or single pages, and get pets that exist or not. Each
+ * reply is compared with a model of the store, to the last digit.
  */
 import { isDeepStrictEqual } from 'node:util';
 import fc, { type Arbitrary } from 'fast-check';
@@ -10,7 +10,7 @@ import type { Json, Operation } from './operations.ts';
 import { KeptKeys } from './request-properties.ts';
 import { type Request, requests, toHeaders, toUrl } from './requests.ts';
 
-/** `which` counts round what there is: the pages that somebody may read on from, or the pets. */
+/** `which` chooses one of the earlier creates, cursors or pets, modulo their number. */
 type Action =
   | { does: 'create' | 'list' | 'begin' | 'fetch'; request: Request }
   | { does: 'fetch one there is'; request: Request; which: number }
@@ -19,7 +19,7 @@ type Action =
 
 const MOST_ACTIONS = 40;
 
-/** The most pets of most pages, so that a few pets make many pages. */
+/** The largest limit of most pages. Small limits let few pets fill many pages. */
 const SMALL_PAGE = 4;
 
 export function actionSequences(operations: Operation[]): Arbitrary<Action[]> {
@@ -60,7 +60,7 @@ function withSmallPages(operation: Operation): Operation {
   return { ...operation, parameters };
 }
 
-/** Describes an action in one line for people. */
+/** Describes an action in one line for the report of a failure. */
 export function describeAction(action: Action): string {
   const which = 'which' in action ? ` number ${action.which}` : '';
   if (!('request' in action)) return action.does + which;
@@ -77,14 +77,14 @@ interface Pet {
 interface PageQuery {
   limit: number;
   status: string | undefined;
-  /** Only pets that came after the one with this id. */
+  /** Lists only pets with a higher id than this one. */
   after: bigint | undefined;
 }
 
 class PetModel {
   readonly pets: Pet[] = [];
 
-  /** Adds a pet. The store chooses the id, which must be higher than all before. */
+  /** Adds a pet. Its id comes from the store and must be higher than all earlier ones. */
   add(pet: Pet): void {
     const last = this.pets.at(-1);
     if (last && pet.id <= last.id) throw new Error(`pet ${pet.id} was made after pet ${last.id}`);
@@ -99,13 +99,13 @@ class PetModel {
   }
 }
 
-/** The place where a list continues, from any earlier reply. */
+/** Where a list continues: the URL from the Link header of an earlier reply, and its query. */
 interface Cursor {
   url: string;
   query: PageQuery;
 }
 
-/** Sends actions to the service one by one. */
+/** Sends actions to the service, one after the other. */
 export class PetSession {
   readonly #service: Service;
   readonly #model = new PetModel();
@@ -117,7 +117,7 @@ export class PetSession {
     this.#service = service;
   }
 
-  /** Rejects where the service does anything else than the model. */
+  /** Performs an action. Rejects if the reply differs from the model. */
   async perform(action: Action): Promise<void> {
     if (action.does === 'create') await this.#create(action.request);
     if (action.does === 'create again') {
@@ -154,7 +154,7 @@ export class PetSession {
     if (next) this.#cursors.push(next);
   }
 
-  /** Reads a page, and returns where the next one begins. */
+  /** Reads a page, and compares it with the model. Returns the cursor of the next page. */
   async #read({ url, query }: Cursor): Promise<Cursor | undefined> {
     const { pets, isLast } = this.#model.page(query);
     const reply = await this.#service.request(url);
@@ -174,7 +174,7 @@ export class PetSession {
   }
 }
 
-/** The limit of the contract holds where none is given. */
+/** Requests without a limit get the contract's default. */
 function toFirstPage(request: Request): Cursor {
   const given = new Map(request.query as [string, string][]);
   const standard = request.operation.parameters.find(({ name }) => name === 'limit')?.schema.default;

@@ -9,7 +9,7 @@ import { actionSequences, describeAction, PetSession } from './pet-session.ts';
 import { runProperties, toProperty } from './property.ts';
 import { requests, toCurl } from './requests.ts';
 
-/** A case is a sequence of many requests, so there are fewer cases. */
+/** The share of cases that these tests get. It is small, because each case is a sequence of many requests. */
 const SHARE = 1 / 20;
 
 interface EmptyableStore {
@@ -17,7 +17,9 @@ interface EmptyableStore {
   empty(): Promise<void>;
 }
 
-/** Emptied by opening a new one: there is no other access to a database in memory. */
+/**
+ * A store in memory. It is emptied by opening a new store, because no other connection can reach a database in memory.
+ */
 function openMemory(): EmptyableStore {
   const open = () => openUrl('sqlite::memory:');
   const store = open();
@@ -27,14 +29,14 @@ function openMemory(): EmptyableStore {
     empty: async () => {
       await store.close();
       const next = open();
-      // The server holds on to what it was given at its start.
+      // The server keeps the objects that it got at its start, so the new store is copied into them.
       Object.assign(records, next.records);
       Object.assign(store, next, { records, collections: { pets: records } });
     },
   };
 }
 
-/** Emptied by another connection: cached pages must not show deleted pets. */
+/** A store in a file. Another connection empties it, so that the test fails if cached pages still show deleted pets. */
 function openFile(t: Test): EmptyableStore {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
@@ -80,7 +82,7 @@ for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, 
       toText: toCurl,
       holds: async ({ body }) => {
         await empty();
-        // This reply is serialized from an object; the others are text from the store.
+        // This create's reply is serialized from an object. The other replies are text from the store.
         const { text, headers } = await service.request('/v1/pets', { method: 'POST', body });
         const { text: one } = await service.request(headers.location as string);
         const { text: list } = await service.request('/v1/pets');

@@ -1,20 +1,20 @@
 /**
- * Runs a property over many cases, and reports everything that is needed to repeat a failure. Also runs many properties as asserts of a
- * test.
+ * Runs a property over many cases, and reports everything that is needed to repeat a failure. A test runs many
+ * properties, each as one assertion.
  */
 import fc, { type Arbitrary } from 'fast-check';
 import type { Test } from 'tap';
 
-/** The most cases that are tried to make a failing one simpler, since a large body has endless ones. */
+/** The number of attempts to simplify a failing case. A large body could be simplified endlessly. */
 const MAX_SIMPLER = 1000;
 
 interface PropertyOptions<Case> {
-  /** A sentence: `createPet refuses body.name maxLength`. */
+  /** A sentence, such as `createPet refuses body.name maxLength`. */
   name: string;
-  /** The weight of the property: the multiple of the runs that others get. */
+  /** How many times more cases this property gets than one with the weight 1. */
   weight?: number;
   cases: Arbitrary<Case>;
-  /** Rejects where a case fails. */
+  /** Rejects if the property does not hold for a case. */
   holds(value: Case): Promise<void>;
   /** Describes a case for people. */
   toText(value: Case): string;
@@ -23,7 +23,7 @@ interface PropertyOptions<Case> {
 interface RunOptions {
   seed: number;
   runs: number;
-  /** The path at which fast-check found the failure, to go there directly. */
+  /** The path at which fast-check found an earlier failure, to repeat only this case. */
   path?: string | undefined;
   /** Called for each case. */
   onCase?: () => void;
@@ -32,7 +32,7 @@ interface RunOptions {
 export interface Property {
   name: string;
   weight: number;
-  /** The report of the failure; nothing where there is none. */
+  /** Returns the report of the first failure; undefined if there is none. */
   run(options: RunOptions): Promise<string | undefined>;
 }
 
@@ -66,12 +66,13 @@ export function toProperty<Case>({ name, weight = 1, cases, holds, toText }: Pro
   };
 }
 
-/** How many milliseconds pass between two lines of progress. */
+/** The time between two lines of progress, in milliseconds. */
 const PROGRESS_INTERVAL = 2000;
 
 /**
- * One by one, with a seed that is printed and can be given. From the environment: `RUNS`, about how many cases there are in all; `SEED`, for the cases of an earlier run; `PROPERTY`,
- * for one property only; `CASE`, for its failing case at once. The share is what this test takes of all cases.
+ * Runs properties one after the other, with a seed that is printed. Environment variables: `RUNS` is the approximate
+ * number of cases in total, `SEED` repeats the cases of an earlier run, `PROPERTY` runs only one property, and `CASE`
+ * only its failing case. `share` is the part of all cases that this test gets.
  */
 export async function runProperties(t: Test, properties: Property[], share = 1): Promise<void> {
   const { RUNS = '100', SEED = Date.now() % 2 ** 31, PROPERTY, CASE } = process.env;
@@ -87,14 +88,14 @@ export async function runProperties(t: Test, properties: Property[], share = 1):
     const failure = await property.run({ seed, path: CASE, runs: runsOf(property), onCase });
     if (failure === undefined) t.pass(property.name);
     else {
-      // Not as a part of the assert, whose report would break its long lines.
+      // Printed separately, because the report of an assertion would break its long lines.
       process.stderr.write(`\n${failure}\n\n`);
       t.fail(property.name);
     }
   }
 }
 
-/** Writes how far it is, every few seconds, to the standard error. */
+/** Returns a function that counts cases, and prints progress to standard error every few seconds. */
 function countCases(total: number): () => void {
   const start = Date.now();
   let reported = start;

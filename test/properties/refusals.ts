@@ -1,4 +1,7 @@
-/** Requests that break one rule of the contract each: what the server must answer, and the place that it must name. */
+/**
+ * Generates requests that break one rule of the contract each, with the status and the position that the reply must
+ * contain.
+ */
 import fc, { type Arbitrary } from 'fast-check';
 import { type Broken, breaksOf, unknownNames } from './json-breaks.ts';
 import { type Field, fieldsOf, jsonValues, toObject } from './json-values.ts';
@@ -12,17 +15,20 @@ import { SURROGATE } from './strings.ts';
 interface Refused {
   request: Request;
   status: number;
-  /** Named in the message of the reply: `query.limit`. */
+  /** The position that the message of the reply must name, such as `query.limit`. */
   place: string;
 }
 
 export interface Refusal {
-  /** The place and the rule: `query.limit maximum`. */
+  /** The position and the broken rule, such as `query.limit maximum`. */
   rule: string;
   requests: Arbitrary<Refused>;
 }
 
-/** Makes a refusal for every rule of the contract for this operation. @throws Error that names a rule for which there is no way yet */
+/**
+ * Returns a refusal for every rule of this operation.
+ * @throws Error that names a rule which no generator can break yet
+ */
 export function refusalsOf(operation: Operation): Refusal[] {
   return within(operation.id, () => [
     ...operation.parameters.flatMap((parameter) => refuseParameter(operation, parameter)),
@@ -50,7 +56,8 @@ function refuseParameter(operation: Operation, parameter: Parameter): Refusal[] 
   );
   if (place === 'path') return refusals;
   const values = isOpaque ? fc.constant('x') : parameterValues(parameter);
-  // Where an array is given item by item, or line by line, that is how it is written.
+  // A parameter may not be repeated, unless it is an array whose items are written as separate parameters or header
+  // lines.
   if (!list || (place === 'query' && list === 'joined')) {
     refusals.push(
       refuse(
@@ -80,7 +87,9 @@ function insert<T>(items: T[], seed: number, ...added: T[]): T[] {
   return items.toSpliced(seed % (items.length + 1), 0, ...added);
 }
 
-/** The difference from an accepted request, and the location that the message names, if not the whole body. */
+/**
+ * The changed parts of a valid request. `place` is the position that the message names, if it is not the whole body.
+ */
 type Change = Pick<Request, 'body' | 'headers'> & { place?: string };
 
 const OTHER_TYPES = [
@@ -88,13 +97,16 @@ const OTHER_TYPES = [
   'application/x-www-form-urlencoded',
 ];
 
-/** Bodies that the server refuses: they break the schema, are not JSON, are too large, or have the wrong media type. */
+/**
+ * Generates bodies that the server must reject: they break the schema, are not JSON, are too large, or have a wrong
+ * media type.
+ */
 function bodyRefusalsOf(operation: Operation): Refusal[] {
   if (!operation.body) return [];
   const { required, maxBytes = Number.POSITIVE_INFINITY, schema, type } = operation.body;
 
   function refuse(rule: string, changes: Arbitrary<Change>, status = 400): Refusal {
-    // A body that is too large is refused for that, even if something else is wrong, too.
+    // If a body is too large, the server reports only that, so other mistakes need bodies within the limit.
     const fits = ({ body = '' }: Change) => status === 413 || Buffer.byteLength(body) <= maxBytes;
     const refused = fc
       .tuple(requests(operation), changes.filter(fits))
@@ -135,7 +147,7 @@ function bodyRefusalsOf(operation: Operation): Refusal[] {
   return refusals;
 }
 
-/** JSON that is broken: a piece is missing, or something was inserted. */
+/** Generates malformed JSON: with a part missing, or with something inserted. */
 function malformed(texts: Arbitrary<string>): Arbitrary<Change> {
   const mistakes = [...', : { } [ " \' \\ 0 . NaN undefined'.split(' '), '', '\u0001', '\ufeff', '// ', '\u00a0'];
   return fc
@@ -156,7 +168,7 @@ function isWellFormed(text: string): boolean {
   }
 }
 
-/** A byte that is never in UTF-8 text, half a surrogate pair, or a character that is cut short (RFC 3629). */
+/** Generates bytes that are not UTF-8: an invalid byte, half a surrogate pair, or a truncated character (RFC 3629). */
 function notUtf8(texts: Arbitrary<string>): Arbitrary<Change> {
   const wrong = ['ff', 'c0af', 'eda080', 'f4908080', 'e282', '80'];
   return fc.tuple(texts, fc.nat(), fc.constantFrom(...wrong)).map(([text, seed, hex]) => {
@@ -167,7 +179,7 @@ function notUtf8(texts: Arbitrary<string>): Arbitrary<Change> {
   });
 }
 
-/** An escape that stands for half a character, in a string beside the value (RFC 8259, section 8.2). */
+/** Adds a string with an escaped half surrogate pair next to the value (RFC 8259, section 8.2). */
 function withSurrogate(texts: Arbitrary<string>): Arbitrary<Change> {
   return fc.tuple(texts, SURROGATE).map(([text, unit]) => ({ body: `[${JSON.stringify(unit)},${text}]` }));
 }
@@ -176,7 +188,10 @@ function withHeader(texts: Arbitrary<string | Uint8Array>, name: string, values:
   return fc.tuple(texts, fc.constantFrom(...values)).map(([body, value]) => ({ body, headers: { [name]: value } }));
 }
 
-/** Makes JSON with a field twice, spelt alike or not. RFC 8259, section 4, leaves the meaning open. */
+/**
+ * Generates JSON that contains a field twice, in the same or different spelling. RFC 8259, section 4, leaves its
+ * meaning open.
+ */
 function withFieldTwice(schema: Json): Arbitrary<Change> {
   const names = Object.keys(schema.properties);
   const fields = fc.constantFrom(...names).chain((name) => {

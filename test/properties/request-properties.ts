@@ -1,6 +1,6 @@
 /**
- * The properties of every operation: it accepts requests that the contract allows, rejects those that break a rule, and demands a key with
- * its scopes.
+ * The properties of every operation: it accepts requests that the contract allows, rejects those that break a rule, and
+ * requires a key with its scopes.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,12 +15,12 @@ import { type Property, toProperty } from './property.ts';
 import { type Refusal, refusalsOf } from './refusals.ts';
 import { type Request, requests, toCurl, toHeaders, toUrl } from './requests.ts';
 
-/** The request was taken, and its operation is not made yet. */
+/** The status of a valid request to an operation whose handler is not written yet. */
 const NOT_IMPLEMENTED = 501;
 
 /**
- * Operations that read come last, so that they find what the others have made.
- * @throws Error that names a rule of the contract which nothing here can break yet
+ * Returns the properties of all operations. Those that read come last, so that they find what the others have created.
+ * @throws Error that names a rule of the contract which no generator can break yet
  */
 export function requestProperties(service: Service, operations: Operation[]): Property[] {
   const isRead = ({ method }: Operation) => Number(method === 'GET');
@@ -69,7 +69,7 @@ function refuses(service: Service, operation: Operation, { rule, requests: cases
   });
 }
 
-/** A caller without a key learns nothing, even if something else is wrong with the request. */
+/** A request without a valid key is a 401, even if something else is wrong with it. */
 function asksForKey(service: Service, operation: Operation, refusals: Refusal[]): Property {
   return toProperty({
     name: `${operation.name} asks for a key`,
@@ -82,7 +82,7 @@ function asksForKey(service: Service, operation: Operation, refusals: Refusal[])
   });
 }
 
-/** Nor does a caller whose key may not do this. */
+/** A request with a key that lacks the scopes is a 403, even if something else is wrong with it. */
 function asksForScopes(service: Service, operation: Operation, refusals: Refusal[]): Property {
   const key = makeKey('petstore');
   let isKnown = false;
@@ -103,25 +103,30 @@ function requestsOfAnyKind(operation: Operation, refusals: Refusal[]): Arbitrary
   return fc.oneof(requests(operation), ...refusals.map((refusal) => refusal.requests.map(({ request }) => request)));
 }
 
-/** The reply is checked against the contract on the way. */
+/** Sends a request. The reply is checked against the contract. */
 function send(service: Service, request: Request): Promise<ReceivedReply> {
   const { operation, body } = request;
   return service.request(toUrl(request), { method: operation.method, key: null, body, headers: toHeaders(request) });
 }
 
-/** Checks the text of an error. Third-party contracts have their own fields. */
+/** Checks the status of an error, and returns its texts. The fields depend on the contract's form of errors. */
 function expectError({ status, text, body }: ReceivedReply, expected: number): string {
   if (status !== expected) throw new Error(`the reply is ${status}, not ${expected}: ${text}`);
-  // A text as JSON has its characters escaped.
+  // If the error is a JSON string, its characters may be escaped.
   const error = text.startsWith('"') ? JSON.parse(text) : body;
   return typeof error === 'string' ? error : Object.values(error).join(' ');
 }
 
-/** The keys of requests to one operation that was done: what the server must answer to each, by those that it has had before. */
+/**
+ * Remembers which Idempotency-Keys an operation has accepted, and checks the replies to requests that use them again.
+ */
 export class KeptKeys {
   readonly #known = new Map<string, { body: unknown; text: string }>();
 
-  /** Whether the request was done now, as all without a key are. @throws Error where a key has another reply than it should */
+  /**
+   * True if this request took effect now; always so without a key.
+   * @throws Error if the reply is not the one that this key must get
+   */
   isNew({ operation, header, body }: Request, { status, headers, text }: ReceivedReply): boolean {
     const name = operation.parameters.find(({ isKept }) => isKept)?.name;
     const key = new Map(header).get(name ?? '') as string | undefined;

@@ -1,4 +1,4 @@
-/** Requests that the contract allows, and how they are written: as a URL, and as a line for a terminal. */
+/** Generates requests that the contract allows, and writes them as URL, headers or curl command. */
 import fc, { type Arbitrary } from 'fast-check';
 import { jsonValues } from './json-values.ts';
 import { within } from './keywords.ts';
@@ -6,7 +6,7 @@ import type { Operation, Parameter } from './operations.ts';
 import { isJson, otherBodies, toContentType } from './other-bodies.ts';
 import { parameterValues, type Text } from './parameter-values.ts';
 
-/** The parameters of one place in the order in which they are written: name and text, not yet percent-encoded. */
+/** The parameters of one location in the order of writing: name and text, not yet percent-encoded. */
 export type Texts = [name: string, text: Text][];
 
 export interface Request {
@@ -15,11 +15,14 @@ export interface Request {
   query: Texts;
   header: Texts;
   body?: string | Uint8Array | undefined;
-  /** Beside or in place of those that `send` writes. */
+  /** Headers besides those of the parameters and the body, or in place of them. */
   headers?: Record<string, string>;
 }
 
-/** Requests that must be accepted; the parameter to leave out is for others to put back, broken. */
+/**
+ * Generates requests that the server must accept. They lack the parameter `leaveOut`, so that a caller can add an
+ * invalid one.
+ */
 export function requests(operation: Operation, leaveOut?: Parameter): Arbitrary<Request> {
   const parameters = operation.parameters.filter((parameter) => parameter !== leaveOut && !parameter.isOpaque);
   const textsIn = (place: Parameter['in']) => textsOf(parameters.filter((parameter) => parameter.in === place));
@@ -32,7 +35,7 @@ export function requests(operation: Operation, leaveOut?: Parameter): Arbitrary<
   });
 }
 
-/** The required ones and some of the others, in any order. */
+/** Generates the required parameters and some of the optional ones, in any order. */
 function textsOf(parameters: Parameter[]): Arbitrary<Texts> {
   const texts = parameters.map((parameter) =>
     within(`${parameter.in}.${parameter.name}`, () => parameterValues(parameter)).map((text): Texts[number] => [
@@ -72,13 +75,13 @@ function bodies(body: Operation['body']): Arbitrary<Request['body']> {
   return required ? given : fc.option(given, { nil: undefined });
 }
 
-/** The same JSON or other text, with so much white space that it has this many bytes. */
+/** Appends white space to a body until it has this many bytes. */
 export function padTo<Body extends string | Uint8Array>(body: Body, bytes: number): Body {
   const space = ' '.repeat(Math.max(0, bytes - Buffer.byteLength(body)));
   return (typeof body === 'string' ? body + space : Buffer.concat([body, Buffer.from(space)])) as Body;
 }
 
-/** The apostrophe too, which `encodeURIComponent` leaves, so that a URL stands between apostrophes in a shell. */
+/** Encodes a text for a URL. Apostrophes are also encoded, so that a shell can quote the URL with them. */
 const encode = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
 
 export function toUrl({ operation, path, query }: Request): string {
@@ -94,7 +97,7 @@ function toSearch({ parameters }: Operation, name: string, text: Text): string {
   return (isJoined ? [values.join()] : values).map((value) => `${encode(name)}=${value}`).join('&');
 }
 
-/** Returns all headers of a request. A parameter that is given more than once has a list. */
+/** Returns all headers of a request. A repeated header has a list of values. */
 export function toHeaders({ operation, header, body, headers }: Request): Record<string, string | string[]> {
   const type = operation.body?.type ?? 'application/json';
   const values: Record<string, string | string[]> = body === undefined ? {} : { 'content-type': toContentType(type) };
@@ -105,7 +108,7 @@ export function toHeaders({ operation, header, body, headers }: Request): Record
   return { ...values, ...headers };
 }
 
-/** Writes a curl command for a shell with `$'…'` strings, such as bash, and for the default port. */
+/** Writes a curl command for the default port. It needs a shell with `$'…'` strings, such as bash. */
 export function toCurl(request: Request): string {
   const { operation, body } = request;
   return [
@@ -117,7 +120,7 @@ export function toCurl(request: Request): string {
   ].join(' ');
 }
 
-/** curl takes `Name;` for a header without a value, and would leave out `Name:`. */
+/** curl sends a header without a value if it is written `Name;`. It would leave out `Name:`. */
 const quoteHeader = (name: string, value: string) =>
   quote(Buffer.from(value === '' ? `${name};` : `${name}: ${value}`));
 

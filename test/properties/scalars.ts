@@ -10,7 +10,10 @@ import {
   stringsShorterThan,
 } from './strings.ts';
 
-/** The ranges of integers. Without a format, the range in which a double is exact (RFC 7493, section 2.2). */
+/**
+ * The number of bits of each integer format. Without a format, these are the integers that a double holds exactly (RFC
+ * 7493, section 2.2).
+ */
 const BITS: Record<string, bigint> = { int32: 31n, int64: 63n, none: 53n };
 
 interface Range {
@@ -27,7 +30,7 @@ function formatRange({ format = 'none' }: Json): Range {
 
 const byValue = (a: bigint, b: bigint) => Number(a - b);
 
-/** Makes integers; nothing if no integer is left between the bounds. */
+/** Generates integers; undefined if no integer is within the bounds. */
 function integers(schema: Json): Arbitrary<bigint> | undefined {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const format = formatRange(schema);
@@ -45,7 +48,7 @@ function integers(schema: Json): Arbitrary<bigint> | undefined {
   return fc.oneof({ withCrossShrink: true }, fc.bigInt({ min, max }), fc.constantFrom(...inside));
 }
 
-/** Integers outside the range of the format, by one and by hundreds of digits. */
+/** Generates integers outside of the range of the format, by one up to hundreds of digits. */
 function integersOutsideFormat(schema: Json): Arbitrary<bigint> {
   const { min, max } = formatRange(schema);
   return fc.oneof(
@@ -56,7 +59,7 @@ function integersOutsideFormat(schema: Json): Arbitrary<bigint> {
   );
 }
 
-/** Decimals of two places where the bounds leave room for them. */
+/** Generates decimals, with two decimal places if the bounds leave room for them. */
 function decimals({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Json): Arbitrary<number> {
   const min = Math.max(minimum ?? -1e12, exclusiveMinimum ?? -1e12);
   const max = Math.min(maximum ?? 1e12, exclusiveMaximum ?? 1e12);
@@ -69,7 +72,7 @@ function decimals({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Json
 
 export type Scalar = string | bigint | number | boolean;
 
-/** Values that a schema allows; nothing where its bounds leave none. */
+/** Generates values that a schema allows; undefined if its bounds allow none. */
 export function scalars(schema: Json): Arbitrary<Scalar> | undefined {
   const { type } = schema;
   if ('const' in schema) return fc.constant(toScalar(schema.const, type));
@@ -83,7 +86,10 @@ export function scalars(schema: Json): Arbitrary<Scalar> | undefined {
 
 const toScalar = (value: Json, type: string): Scalar => (type === 'integer' ? BigInt(value) : value);
 
-/** For each keyword, values that break it and, if possible, no other keyword; nothing if no value can break it. */
+/**
+ * For each keyword, generates values that break it and, if possible, no other keyword; undefined if no value can break
+ * it.
+ */
 export const BROKEN_SCALARS: Record<string, (schema: Json) => Arbitrary<Scalar> | undefined> = {
   minimum: ({ type, format, minimum }) => scalars({ type, format, exclusiveMaximum: minimum }),
   maximum: ({ type, format, maximum }) => scalars({ type, format, exclusiveMinimum: maximum }),
@@ -97,7 +103,7 @@ export const BROKEN_SCALARS: Record<string, (schema: Json) => Arbitrary<Scalar> 
   const: (schema) => scalarsExcept([schema.const], schema),
 };
 
-/** Values of the schema's type that are none of these; near misses first. */
+/** Generates values of the schema's type that are not in the list, beginning with similar ones. */
 function scalarsExcept(values: Json[], { type, format }: Json): Arbitrary<Scalar> {
   const known = values.map((value) => toScalar(value, type));
   const other: Arbitrary<Scalar> =

@@ -1,4 +1,7 @@
-/** Any schema, any value: what we say of it is what another validator says, which shares no code with ajv. */
+/**
+ * Compares the server's checks of random values and random schemas with another validator, which shares no code with
+ * ajv.
+ */
 import { Validator } from '@cfworker/json-schema';
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
@@ -30,7 +33,9 @@ function toObject(fields: [string, Json][]): Json {
   );
 }
 
-/** `isInside`: whether the schema is for something within a value, where it may refer to itself. */
+/**
+ * Generates schemas. With `isInside`, the schema describes something inside a value, and may therefore refer to itself.
+ */
 function schemas(depth: number, isInside: boolean): Arbitrary<Json> {
   const least: Arbitrary<Json>[] = [
     fc.boolean(),
@@ -77,7 +82,7 @@ function schemas(depth: number, isInside: boolean): Arbitrary<Json> {
     },
     { requiredKeys: [] },
   );
-  // Few keywords at a time: with all of them nothing would fit.
+  // Schemas get only a few keywords at a time, because hardly any value would fit all of them.
   const few = fc
     .tuple(keywords, fc.array(fc.nat(28), { minLength: 1, maxLength: 5 }))
     .map(([schema, chosen]) => Object.fromEntries(Object.entries(schema).filter((_, index) => chosen.includes(index))))
@@ -86,8 +91,9 @@ function schemas(depth: number, isInside: boolean): Arbitrary<Json> {
 }
 
 /**
- * The other validator lets `then` and `else` see which fields `if` has seen. By JSON Schema (2020-12, core, section 11.3) only keywords
- * beside `unevaluatedProperties` count, and what they apply.
+ * False for schemas on which the other validator is wrong: it lets `then` and `else` see the fields that `if` has
+ * evaluated. By JSON Schema (2020-12 Core, section 11.3), only keywords next to `unevaluatedProperties` count, and the
+ * schemas that they apply.
  */
 function isKnownToBoth({ then: one, else: other }: { then?: Json; else?: Json }): boolean {
   return !JSON.stringify([one, other]).includes('unevaluatedProperties');

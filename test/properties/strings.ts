@@ -1,12 +1,18 @@
-/** Strings that a schema allows, by length in characters (Unicode code points), pattern or format, and strings that it does not. */
+/** Generates strings that fit or break a schema: by length in characters (Unicode code points), pattern or format. */
 import fc, { type Arbitrary } from 'fast-check';
 import { noWayToBreak } from './keywords.ts';
 import type { Json } from './operations.ts';
 
-/** Characters that programs often get wrong: escaped ones, white space, combining ones, the ends of Unicode's planes. */
+/**
+ * Characters that programs often handle wrongly: escaped ones, white space, combining ones, and those at the ends of
+ * Unicode's planes.
+ */
 const AWKWARD = '"\\/\'%&+<>{}\t\n\r\u0001\u007f\u0085\u00a0\u0301\u200d\u2028\ufeff\ufffd\uffff😀\u{10000}\u{10ffff}';
 
-/** Any but the surrogates. The unit `binary` of fast-check takes seconds to make: it can lead each character back, too. */
+/**
+ * Generates every character except surrogates. fast-check's unit `binary` would take seconds to make, because it can
+ * also map characters back.
+ */
 export const ANY_CHARACTER = fc
   .nat({ max: 0x10ffff - 0x800 })
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
@@ -18,10 +24,10 @@ const CHARACTER = fc.oneof(
   fc.constantFrom(...AWKWARD),
 );
 
-/** Half a character of UTF-16, which is never in well-formed text. */
+/** Generates halves of surrogate pairs, which well-formed text never contains. */
 export const SURROGATE = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit));
 
-/** The characters above the minimum that strings may have if a schema sets no maximum. */
+/** How many characters above the minimum strings may have if a schema sets no maximum. */
 const ROOM = 50;
 
 export function strings(schema: Json): Arbitrary<string> {
@@ -44,29 +50,32 @@ export function strings(schema: Json): Arbitrary<string> {
 
 const MATCHING = new Map<string, Arbitrary<string>>();
 
-/** Made once for each pattern, since that takes long. */
+/** Generates strings that match a pattern. The generator is cached, because making it takes long. */
 function matchingStrings(pattern: string): Arbitrary<string> {
   const made = MATCHING.get(pattern) ?? fc.stringMatching(new RegExp(pattern, 'u'));
   MATCHING.set(pattern, made);
   return made;
 }
 
-/** Any string at all. */
+/** Generates strings of up to twelve characters. */
 export const ANY_STRING = fc.string({ unit: CHARACTER, maxLength: 12 });
 
-/** Too short by one character at least; nothing where there is no such string. */
+/** Generates strings that are too short; undefined if no string is. */
 export function stringsShorterThan(minLength: number): Arbitrary<string> | undefined {
   return minLength > 0 ? charactersOf(0, minLength - 1) : undefined;
 }
 
-/** Too long by one character at least; the pattern is kept where it says which characters there may be. */
+/**
+ * Generates strings that are too long. They are repeated valid strings, so that a pattern for single characters still
+ * matches.
+ */
 export function stringsLongerThan(maxLength: number, { pattern, minLength = 0 }: Json): Arbitrary<string> {
   const seeds = strings({ ...(pattern && { pattern }), minLength: Math.max(1, minLength) });
   const surplus = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: ROOM }));
   return fc.tuple(seeds, surplus).map(([text, length]) => stretch(text, maxLength + length));
 }
 
-/** A string that is allowed, with a character put in that the pattern forbids: U+0000, or another. */
+/** Generates strings that break the pattern: valid strings with one character replaced, by U+0000 or another one. */
 export function stringsNotMatching(schema: Json): Arbitrary<string> {
   const matches = matcherOf(schema);
   const intruders = fc.oneof(fc.constant('\u0000'), CHARACTER);
@@ -89,20 +98,20 @@ function matcherOf({ pattern }: Json): (text: string) => boolean {
   return (text) => regex.test(text);
 }
 
-/** Whether so many match that a filter lets enough pass. */
+/** True if enough of the texts match for a filter to be fast. */
 function isMostly(matches: (text: string) => boolean, texts: Arbitrary<string>): boolean {
   return fc.sample(texts, { numRuns: 20, seed: 1 }).filter(matches).length > 10;
 }
 
-/** The text, repeated until it has this length. */
+/** Repeats a text until it has this length. */
 function stretch(text: string, length: number): string {
   const times = Math.ceil(length / Math.max(1, lengthOf(text)));
   return [...text.repeat(times)].slice(0, length).join('');
 }
 
-/** A format that JSON Schema names. */
+/** The generator of a format of JSON Schema. */
 interface Format {
-  /** Made when it is asked for: some take a second. */
+  /** A function, because making some of the generators takes a second. */
   valid(): Arbitrary<string>;
   nearMisses: string[];
 }
@@ -135,7 +144,7 @@ const FORMATS: Record<string, Format> = {
   uuid: { valid: () => fc.uuid(), nearMisses: ['0-0-0-0-0', 'g0000000-0000-4000-8000-000000000000', '{}'] },
 };
 
-/** Makes texts that break a format; nothing if the format is only an annotation. */
+/** Generates texts that break a format; undefined if the format is only an annotation. */
 export function misformatted(schema: Json): Arbitrary<string> | undefined {
   const { valid, nearMisses } = formatOf(schema);
   if (nearMisses.length === 0) return undefined;
