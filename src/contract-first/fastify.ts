@@ -1,4 +1,8 @@
-/** `contract-first/fastify`: the plugin, which serves a service's contract in an app that its team has made; `serverOptions()`, for promises that only a server can keep; and `build()`, both at once. */
+/**
+ * `contract-first/fastify` exports three functions. The plugin, which is the default export, serves a service's
+ * contract in an app that its team has made. `serverOptions()` returns options for Fastify's server, for promises that
+ * a plugin cannot keep. `build()` makes an app with both.
+ */
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Logger } from 'pino';
@@ -29,32 +33,45 @@ export { type BuildParts, build } from './start/build.ts';
 export interface ContractFirstOptions {
   service: Service;
   /**
-   * An open store, which the caller must close, or a `DATABASE_URL`. The store of a URL is opened and migrated, and closed with the app.
+   * An open store, which the caller must close, or the URL of a database, as in `DATABASE_URL`. The plugin opens and
+   * migrates the store of a URL, and closes it with the app.
    */
   store: Store | { url: string };
-  /** The default: `buildServices` makes them with the fallbacks of its settings. The app closes them. */
+  /**
+   * The services of the team. By default, `buildServices` makes them, with the fallbacks of its settings. The app
+   * closes them.
+   */
   services?: object;
-  /** Keys that are valid in addition to those in the store. */
+  /** API keys that are valid in addition to those in the store. */
   apiKeys?: readonly string[];
   rates?: Rates;
-  /** The counter of rate limits that is shared with other servers; by default, that of the store. */
+  /**
+   * The function that counts requests for rate limits that several servers share. By default, it is the store's
+   * function.
+   */
   countWindow?: WindowCounter;
-  /** The function that replaces the service's own `verifyToken`. */
+  /** A function that replaces the service's own `verifyToken`. */
   verifyToken?: VerifyToken<Claims>;
   /** The prefix of all paths, also in links, `Location` and the served contract. By default, the path of the contract's server. */
   prefix?: string;
-  /** By default, none are served. */
+  /** The paths of the documents. By default, documents are not served. */
   docs?: DocsOptions | false;
   health?: Partial<HealthPaths> | false;
 }
 
-/** Matches a prefix with a parameter or a wildcard, which links could not name. */
+/** Matches a prefix with a parameter or a wildcard, because the links in replies need the whole prefix. */
 const VARIABLE = /(?<!:):(?!:)|[*]/;
 
-/** Matches a prefix of characters that URLs contain unchanged, because Fastify needs the prefix decoded, and headers need it encoded. */
+/**
+ * Matches a prefix that is the same when URL-encoded. Fastify needs the decoded prefix, and headers need the encoded
+ * one.
+ */
 const PLAIN = /^[\w.~:@!$&'()+,;=/-]*$/;
 
-/** Checks that the app can serve the contract. @throws OperatorError with the remedy, if it cannot */
+/**
+ * Serves a service in the app, after checking that the app can serve its contract. @throws OperatorError with the
+ * remedy if it cannot
+ */
 async function addService(app: FastifyInstance, options: ContractFirstOptions): Promise<void> {
   const { service, apiKeys = [], rates = {}, docs = false, health = false, prefix } = options;
   if (VARIABLE.test(app.prefix))
@@ -91,7 +108,10 @@ async function addService(app: FastifyInstance, options: ContractFirstOptions): 
   });
 }
 
-/** Checks the settings as the command of a service does. @throws OperatorError for wrong settings, without the keys */
+/**
+ * Checks `apiKeys` and `rates` by the rules for settings. @throws OperatorError for wrong values; its message does not
+ * contain keys
+ */
 function checkOptions(apiKeys: readonly string[], rates: Rates): void {
   const [problem] = findKeyProblems(apiKeys);
   if (problem) throw new OperatorError(`contract-first: apiKeys: ${problem}.`);

@@ -1,4 +1,4 @@
-/** An error that the operator can fix: only its message is printed, without a stack. */
+/** An error that the operator can correct. When it is printed, only its message appears, without a stack. */
 import { inspect } from 'node:util';
 import { toPrintableLines } from './json/literals.ts';
 

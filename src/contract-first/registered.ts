@@ -1,6 +1,6 @@
 /**
- * The types of the service that is compiled. The service's `generated/register.ts` adds them to `Register`, and only this file reads them
- * from there. Without a service, as when the engine is compiled alone, they are as wide as those of any service.
+ * The types of the service that is being compiled. The service's `generated/register.ts` adds them to `Register`. All
+ * code of the engine imports them from this file. If the engine is compiled without a service, they fit every service.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: a service adds its types by `declare module`.
 export interface Register {}
@@ -18,7 +18,7 @@ interface AnyOperation {
 /** The operations that may be called without a key. */
 export type OpenOperation = Register extends { open: infer All } ? All : never;
 
-/** The operations that all callers call with a token: the contract declares no other key for them. */
+/** The operations that callers can call only with a token, because the contract declares no other key for them. */
 export type TokenOperation = Register extends { byToken: infer All } ? All : never;
 
 /** The components of the contract. */
@@ -31,11 +31,11 @@ export type Domain = Register extends { domain: infer All } ? All : Record<never
 /** The codes that the collections add to the catalogue of errors. */
 export type DomainErrors = Register extends { errors: infer All } ? All : Record<never, never>;
 
-/** The transactions of the collections, by the name of their collection, and their own name. */
+/** The transactions that the collections define, by the name of the collection, and by their own name. */
 export type ServiceTransactions = Register extends { transactions: infer All } ? All : Record<never, never>;
 
 /** The services that `src/services.ts` builds. */
 export type Services = Register extends { services: infer All } ? All : object;
 
-/** The claims of a token of another issuer, which `src/tokens.ts` checks. */
+/** The claims of a token of another issuer, which `verifyToken` in `src/tokens.ts` returns. */
 export type Claims = Register extends { claims: infer All } ? All : Readonly<Record<string, unknown>>;

@@ -5,8 +5,9 @@ import type { Service } from './start/service.ts';
 export type { Service } from './start/service.ts';
 
 /**
- * A server handles signals before it loads the rest, because a process with the id 1 does not have default handlers, and would lose early
- * signals. A command has no handlers, so that a signal ends it like any program.
+ * Serves if the program has no arguments; otherwise runs a command. A server handles signals before it loads its other
+ * modules. Linux gives the process with the id 1 no default handlers, so it would lose an early signal. A command has
+ * no handlers, so a signal ends it like any other program.
  */
 export async function run(loadService: () => Promise<{ service: Service }>): Promise<void> {
   const args = process.argv.slice(2);

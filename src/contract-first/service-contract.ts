@@ -1,4 +1,7 @@
-/** The contract of a service. The build finishes it; if the service runs from its sources, it is finished when it is loaded. */
+/**
+ * Loads the contract of a service. The build has finished it. If the service runs from its sources, the contract is
+ * finished when it is loaded.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { FinishedFiles } from './contract/finish.ts';
@@ -9,11 +12,11 @@ import type { Service } from './start/service.ts';
 import type { AnyDomain } from './store/tables/description.ts';
 import type { RecordCodecs } from './store/tables/record-codec.ts';
 
-/** The files that the build writes, beside the folder of the contract. */
+/** The files that the build writes next to the contract's folder. */
 export const toFinishedFile = (contract: URL) => new URL('../contract.json', contract);
 export const toPageFile = (contract: URL) => new URL('../docs.html.br', contract);
 
-/** @throws ContractError */
+/** Loads the contract of a service, and its page on demand. @throws ContractError */
 export async function loadServiceContract(
   service: Pick<Service, 'contract' | 'toErrorBody' | 'domain' | 'handlers'>,
 ): Promise<Contract> {
@@ -24,7 +27,10 @@ export async function loadServiceContract(
   return { ...finished, loadPage: () => loadPage(finished, contract) };
 }
 
-/** The checks of records, for the writing thread. The server has checked the contract. @throws ContractError */
+/**
+ * Loads the checks of records for the writing thread. They do not include the checks of the contract, because the
+ * server has already checked it. @throws ContractError
+ */
 export async function loadServiceCodecs<Domain extends AnyDomain>(
   contract: URL,
   domain: Domain,

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The command of a team's developers. A Node that is too old gets a clear error before it loads code that it cannot parse. */
+/**
+ * The command `contract-first`. It compares the version of Node with the minimum before it loads code that an old Node
+ * cannot parse.
+ */
 import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

@@ -7,14 +7,17 @@ import { type Log, openLog } from '../operate/telemetry/log.ts';
 import { closeIfFailed, loadServed, openServiceStore, startServices } from './opening.ts';
 import type { Service } from './service.ts';
 
-/** Parts that already exist, and options that are not in the configuration. The caller must close a store that it passes. */
+/**
+ * Parts that the caller has already made, and options that are not in the configuration. The caller must close a store
+ * that it passes.
+ */
 export interface BuildParts
   extends Partial<Pick<ServerOptions, 'contract' | 'store' | 'services' | 'isReady' | 'stop' | 'docs' | 'health'>>,
     Pick<ServerOptions, 'counts' | 'addTraces'> {
   log?: Pick<Log, 'logger' | 'write'>;
 }
 
-/** Settings that are missing have their defaults. The environment is not read. */
+/** Builds the app of a service. Settings that are not given have their defaults. The environment is not read. */
 export async function build(
   service: Service,
   given: Partial<ConfigWith<Settings>> = {},

@@ -11,7 +11,10 @@ import { openStore } from '../store/open-store.ts';
 import { type Store, StoreError, type StoreLimits, StoreUnavailable } from '../store/store.ts';
 import type { Service } from './service.ts';
 
-/** The contract as this configuration serves it. @throws ContractError; in production also if nothing checks tokens of other issuers */
+/**
+ * Loads the contract as this configuration serves it. @throws ContractError if the contract is wrong; in production
+ * also if it accepts tokens of other issuers, but the service has no `verifyToken`
+ */
 export async function loadServed(
   service: Service,
   { publicPath, isProduction }: Pick<Config, 'publicPath' | 'isProduction'>,
@@ -21,7 +24,7 @@ export async function loadServed(
   return withPublicPath(contract, publicPath);
 }
 
-/** @throws ContractError if stored records do not fit the contract */
+/** Opens and migrates the store. @throws ContractError if stored records do not fit the contract */
 export async function openServiceStore(
   { domain, transactions }: Pick<Service, 'domain' | 'transactions'>,
   contract: Contract,
@@ -35,7 +38,10 @@ export async function openServiceStore(
   });
 }
 
-/** Closes the store if the start fails. An outage of the database ends the start with a message for the operator. */
+/**
+ * Runs the next steps of a start. If they fail, closes the store. An outage of the database becomes an error with a
+ * message for the operator.
+ */
 export async function closeIfFailed<Made>(store: Store, start: () => Promise<Made>): Promise<Made> {
   try {
     return await start();
@@ -46,6 +52,6 @@ export async function closeIfFailed<Made>(store: Store, start: () => Promise<Mad
   }
 }
 
-/** Builds the services of a team from the settings that they declare. */
+/** Builds the services of a team, with the values of the settings that they declare. */
 export const startServices = async ({ buildServices }: Service, config: object, parts: ServiceParts): Promise<object> =>
   (await buildServices?.(config as never, parts)) ?? {};

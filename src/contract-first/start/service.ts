@@ -1,6 +1,6 @@
-/** A service: everything that a team writes, as `generated/service.ts` passes it to `run`. */
+/** The type of a service: everything that a team writes. `generated/service.ts` passes it to `run`. */
 import type { FastifyInstance } from 'fastify';
-// The types of `app.contractFirst` and `request.contractFirst`, for a service's plugins.
+// This import adds the types of `app.contractFirst` and `request.contractFirst`, which a service's plugins use.
 import '../engine/request-state.ts';
 import type { ToErrorBody } from '../engine/errors/error-body.ts';
 import type { Handlers } from '../engine/routes/operations.ts';
@@ -13,26 +13,34 @@ import type { Awaitable } from '../store/collection.ts';
 import type { AnyDomain } from '../store/tables/description.ts';
 
 export interface Service {
-  /** The name in package.json, without a scope. API keys begin with it; the database's file, locks and traces also contain it. */
+  /**
+   * The name in package.json, without its scope. API keys begin with it. It is also part of the names of the database
+   * file, of locks and of traces.
+   */
   name: string;
   version: string;
-  /** The file of the contract. */
+  /** The URL of the contract's YAML file. */
   contract: URL;
-  /** The scopes that the operations need, so that the command for keys need not read the contract. */
+  /** The scopes that the operations require. The commands for keys need them, and do not load the contract. */
   scopes: readonly string[];
   domain: AnyDomain;
   handlers: Handlers;
   transactions: DomainTransactions;
   toErrorBody: ToErrorBody;
-  /** The environment variables that `buildServices` gets. */
+  /** The environment variables that are read for `buildServices`. */
   settings?: Settings;
   buildServices?: (config: never, parts: ServiceParts) => Awaitable<object>;
   verifyToken?: VerifyToken<Claims>;
-  /** Loads the module that registers the team's plugins: a command does not need them. */
+  /**
+   * Loads the module that registers the team's plugins. Commands do not call this function, because they need no
+   * plugins.
+   */
   loadPlugins?: () => Promise<TeamsPlugins>;
 }
 
-/** The module `plugins.ts`, which may also set the paths of the documents and health checks, or turn them off. */
+/**
+ * The module `plugins.ts` of a team. It may also set the paths of the documents and health checks, or turn them off.
+ */
 interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
   addPlugins: (app: FastifyInstance) => Promise<void>;
 }

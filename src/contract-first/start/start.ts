@@ -1,4 +1,7 @@
-/** Serves: reads the configuration, loads the contract, opens the store, builds the server, listens, stops on a signal. */
+/**
+ * Starts a server: reads the configuration, loads the contract, opens the store, builds the app, and listens. Stops it
+ * on a signal.
+ */
 
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -37,7 +40,10 @@ export async function start(service: Service): Promise<void> {
   await closeIfFailed(store, () => serve(service, config, contract, store, log, openTelemetry));
 }
 
-/** Runs the checks that would make a first start fail, before it creates a database. @throws ConfigError */
+/**
+ * Checks a first start before it creates a database. A start without an API key in production fails, and so does one
+ * whose address is in use. @throws ConfigError
+ */
 async function checkFirstStart(config: Config, { domain }: Service, isTaken: boolean): Promise<void> {
   if (!(await isNew(config.database, domain))) return;
   if (isTaken && config.apiKeys.length === 0 && config.isProduction) throw new ConfigError(NO_KEY_CONFIGURED);
@@ -89,7 +95,7 @@ async function serve(
   if (oneRunKey) process.stderr.write(toFirstWords(oneRunKey, origin, contract));
 }
 
-/** The names of OpenTelemetry's semantic conventions. */
+/** The values of the attribute `db.system.name` in OpenTelemetry's semantic conventions. */
 const DATABASE_SYSTEMS = { memory: 'sqlite', sqlite: 'sqlite', postgres: 'postgresql' };
 
 function toTraces(
@@ -109,7 +115,7 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
   try {
     return await listen(app, config);
   } catch (error) {
-    // Closes the app first, so that nothing uses the store while it is closed.
+    // The app is closed first, because it uses the store, which the caller closes after this error.
     await app.close();
     throw cannotListen(error);
   }

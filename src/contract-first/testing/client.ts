@@ -9,7 +9,7 @@ import { buildToBigints } from '../engine/schema/bigints.ts';
 import type { operations } from '../registered.ts';
 import type { SendRequest } from './requests.ts';
 
-/** A body that is not JSON is sent unchanged; its `content-type` must be among the headers. */
+/** The type of a request body. A body other than JSON is sent unchanged, and needs a `content-type` in `headers`. */
 type SentAs<Content> = Content extends { 'application/json': infer Json } ? InRequest<Json> : string | Uint8Array;
 type BodyOf<Operation> = Operation extends { requestBody: { content: infer Content } }
   ? { body: SentAs<Content> }
@@ -18,16 +18,16 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: infer Conte
     : unknown;
 type ParamsOf<Id extends OperationId> = Record<never, never> extends PathOf<Id> ? unknown : { params: PathOf<Id> };
 
-/** The arguments of a call. The server fills in the defaults of missing parts. */
+/** The arguments of a call. The server fills in the defaults of missing query parameters and headers. */
 type SentTo<Id extends OperationId> = ParamsOf<Id> &
   BodyOf<operations[Id]> & {
     query?: Partial<QueryOf<Id>>;
     headers?: Partial<HeadersOf<Id>> & Record<string, string>;
-    /** The key to send instead of the server's own; null sends none. */
+    /** The API key to send. By default, it is the key of the test server; null sends none. */
     key?: string | null;
   };
 
-/** The body; 64-bit integers are bigint, as in handlers. */
+/** The type of a reply's body. 64-bit integers are bigint, as in handlers. */
 type ReceivedBody<Response> = Response extends { content: infer Content }
   ? Content extends { 'application/json': infer Json }
     ? InReply<Json>
@@ -36,7 +36,7 @@ type ReceivedBody<Response> = Response extends { content: infer Content }
 type ReplyTo<Status, Response> = Status extends number
   ? { status: Status; body: ReceivedBody<Response>; headers: Record<string, string> }
   : never;
-/** The replies of an operation; `status` tells them apart. */
+/** The type of an operation's replies: a union that a test of `status` narrows. */
 type ReplyOf<Id extends OperationId> = {
   [Key in keyof Responses<Id>]: ReplyTo<
     Key extends number ? Key : Exclude<StatusIn<Key extends 'default' ? '4XX' | '5XX' : Key>, keyof Responses<Id>>,
@@ -44,7 +44,7 @@ type ReplyOf<Id extends OperationId> = {
   >;
 }[keyof Responses<Id>];
 
-/** The client's functions by operationId. @throws Error if a reply breaks the contract */
+/** The functions of the client, by operationId. @throws Error if a reply breaks the contract */
 export type Client = {
   [Id in OperationId]: (
     ...sent: Record<never, never> extends SentTo<Id> ? [SentTo<Id>?] : [SentTo<Id>]

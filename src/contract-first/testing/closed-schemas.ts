@@ -1,9 +1,12 @@
-/** Closes the schemas of replies: an object may only contain fields that its schema names, and never write-only ones. */
+/** Closes the schemas of replies: an object may contain only fields that its schema names, and no write-only fields. */
 
 // biome-ignore lint/suspicious/noExplicitAny: schemas of a contract that nobody has checked
 type Json = any;
 
-/** Keywords with schemas of the same value: as lists, by name, and single. Then keywords with schemas of inner values. */
+/**
+ * `PARTS` lists keywords with schemas for the same value; `INSIDE` lists keywords with schemas for its fields and
+ * items. The value of a keyword in `lists` is a list of schemas, in `maps` schemas by name, and in `single` one schema.
+ */
 const PARTS = { lists: ['allOf', 'anyOf', 'oneOf'], maps: ['dependentSchemas'], single: ['if', 'then', 'else'] };
 const INSIDE = {
   lists: ['prefixItems'],
@@ -14,7 +17,7 @@ const DEFINITIONS = { lists: [], maps: ['$defs', 'definitions'], single: [] };
 
 const isNode = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Finds the schemas inside keywords of one of these kinds, with their places. */
+/** Finds the schemas in the given keywords. Returns each with its key, and with the object or list that contains it. */
 function* schemasAt(schema: Json, { lists, maps, single }: typeof PARTS): Generator<[holder: Json, key: string, Json]> {
   const holders = [...lists, ...maps].map((keyword) => schema[keyword]).filter(isNode);
   for (const holder of holders) for (const [key, one] of Object.entries(holder)) yield [holder, key, one];
@@ -24,12 +27,18 @@ function* schemasAt(schema: Json, { lists, maps, single }: typeof PARTS): Genera
 export class ClosedSchemas {
   readonly #document: Json;
   readonly #all = new Set<Json>();
-  /** Fields that several parts of a schema describe. Each part names only some of the fields inside. */
+  /**
+   * Schemas of fields that several parts of a schema describe. They are not closed, because each of them may name only
+   * some of the fields inside.
+   */
   readonly #shared = new Set<Json>();
 
   readonly #isOpen: boolean;
 
-  /** Changes the document. With `isOpen`, only write-only fields are errors. */
+  /**
+   * Closes the schemas in the document itself, not in a copy. With `isOpen`, objects may contain any field that is not
+   * write-only.
+   */
   constructor(document: Json, isOpen: boolean) {
     this.#document = document;
     this.#isOpen = isOpen;
@@ -43,7 +52,7 @@ export class ClosedSchemas {
         if (!this.#shared.has(one)) holder[key] = this.close(one);
   }
 
-  /** The schema, closed if it names fields. */
+  /** Returns the schema, closed if it names fields. */
   close(schema: Json): Json {
     return !this.#isOpen && this.#namesFields(schema) ? { unevaluatedProperties: false, ...schema } : schema;
   }
@@ -61,7 +70,10 @@ export class ClosedSchemas {
       for (const [, , one] of schemasAt(schema, kind)) this.#collect(one);
   }
 
-  /** Finds write-only fields, which no part may then require, and fields that several parts describe. */
+  /**
+   * Returns the write-only fields of a schema, and removes their names from `required`. Adds fields that several parts
+   * of the schema describe to `#shared`.
+   */
   #hide(schema: Json): [properties: Json, name: string][] {
     const parts = this.#partsOf(schema);
     const fields = parts.flatMap(({ properties = {} }) =>
@@ -75,7 +87,7 @@ export class ClosedSchemas {
     return hidden.map(({ properties, name }) => [properties, name]);
   }
 
-  /** The schema and all that count for the same value. */
+  /** Returns the schema, and all schemas that apply to the same value: by `$ref`, or by a keyword in `PARTS`. */
   #partsOf(schema: Json, found: Json[] = []): Json[] {
     if (!isNode(schema) || found.includes(schema)) return found;
     found.push(schema);
@@ -84,7 +96,7 @@ export class ClosedSchemas {
     return found;
   }
 
-  /** Returns false for an object without named fields: it may contain any. */
+  /** True if the schema names fields of an object. An object without named fields may contain any field. */
   #namesFields(schema: Json, around: Json[] = []): boolean {
     if (!isNode(schema) || around.includes(schema)) return false;
     const names = (part: Json) => this.#namesFields(part, [...around, schema]);

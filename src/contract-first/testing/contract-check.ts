@@ -1,6 +1,6 @@
 /**
- * Checks a reply against the contract, without any code of the engine. Status, headers and body must be documented and well formed.
- * Objects may only contain fields that the contract names.
+ * Checks replies against the contract, without any code of the engine. The contract must declare a reply's status,
+ * headers and body, and their values must fit its schemas. Objects may contain only fields that the contract names.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -12,19 +12,22 @@ type Json = any;
 
 export interface CheckedReply {
   status: number;
-  /** The headers by lower-case name. */
+  /** The headers, by names in lower case. */
   headers: Record<string, string>;
   text: string;
 }
 
-/** The fields of a security scheme that determine where a key is sent. */
+/** The fields of a security scheme that determine where a request contains its key. */
 export interface SecurityScheme {
   scheme?: string;
   in?: 'header' | 'query' | 'cookie';
   name?: string;
 }
 
-/** Headers of HTTP itself, and headers for browsers. A contract need not declare them (RFC 9110, 9111, 9112; OWASP's REST list). */
+/**
+ * Headers of HTTP itself, and security headers for browsers. A contract need not declare them (RFC 9110, 9111, 9112;
+ * OWASP's REST list).
+ */
 const HTTP_HEADERS = [
   ...'accept accept-encoding allow cache-control connection content-length content-security-policy'.split(' '),
   ...'content-type date keep-alive transfer-encoding vary x-content-type-options'.split(' '),
@@ -35,7 +38,7 @@ const SECURITY = {
   'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
   'x-content-type-options': /^nosniff$/,
 };
-/** Headers of the server itself, which a contract need not name. */
+/** Headers that the server adds itself. A contract that is not complete need not declare them. */
 const OUR_HEADERS =
   'deprecation link ratelimit ratelimit-policy retry-after sunset www-authenticate x-request-id'.split(' ');
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
@@ -44,22 +47,23 @@ export class ContractCheck {
   readonly document: Json;
   readonly prefix: string;
   /**
-   * The schemas themselves are not checked here: the lint does that, and compiling the schema of schemas would take longer than everything
-   * else.
+   * `validateSchema: false`, because the lint checks the schemas themselves, and because compiling their meta-schema
+   * would take longer than everything else.
    */
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
   readonly #isComplete: boolean;
   readonly #schemas: ClosedSchemas;
   readonly #validators = new Map<string, ValidateFunction>();
-  /** Paths with fewer parameters first: `/books/mine` before `/books/{id}`. */
+  /** The paths of the contract. Paths with fewer parameters are first: `/books/mine` before `/books/{id}`. */
   readonly #paths: { template: string; item: Json; segments: RegExp[] }[];
 
   /**
-   * A complete contract declares everything that the server sends. Other contracts may omit the headers and errors that the server adds.
-   * With `isOpen`, a reply may contain each field that its schema allows, whether the contract names it or not.
+   * With `isComplete`, the contract must declare everything that the server sends. Otherwise it may omit the headers
+   * and errors that the server adds. With `isOpen`, a reply may contain fields that the contract does not name, if
+   * their schema allows them.
    */
   constructor(yaml: string, { isComplete = false, isOpen = false } = {}) {
-    // JSON is also YAML, but the YAML parser takes longer.
+    // JSON is also YAML, but the YAML parser is slower than JSON.parse.
     this.document = yaml.startsWith('{') ? JSON.parse(yaml) : parse(yaml);
     this.prefix = prefixOf(this.document);
     this.#isComplete = isComplete;
@@ -78,14 +82,14 @@ export class ContractCheck {
     this.#ajv.addSchema(document, 'contract');
   }
 
-  /** Whether the contract describes the request, so that its reply is checked. */
+  /** True if the contract describes the request, so that its reply is checked. */
   isOperation(method: string, url: string): boolean {
     return this.#operationOf(method, url) !== undefined;
   }
 
   /**
-   * Returns the security schemes that the operation needs together. If there are alternatives, these are the schemes of the first one.
-   * Empty for requests outside of the contract.
+   * Returns the security schemes that the operation requires together. If it offers alternatives, returns the schemes
+   * of the first one. Returns none for a request that the contract does not describe.
    */
   schemesOf(method: string, url: string): SecurityScheme[] {
     const { operation } = this.#operationOf(method, url) ?? {};
@@ -95,7 +99,7 @@ export class ContractCheck {
     return Object.keys(first).map((name) => this.#resolve(`/components/securitySchemes/${escapePointer(name)}`).value);
   }
 
-  /** Lists how the reply breaks the contract; empty if it does not. */
+  /** Returns a list of the ways in which the reply breaks the contract. */
   problemsOf(method: string, url: string, reply: CheckedReply): string[] {
     const unsafe = Object.entries(SECURITY).filter(([name, value]) => !value.test(reply.headers[name] ?? ''));
     return [...unsafe.map(([name]) => `${name} is not safe`), ...this.#contractProblems(method, url, reply)];
@@ -120,7 +124,7 @@ export class ContractCheck {
     return [...problems, ...this.#bodyProblems(`${schema}/schema`, text, status)];
   }
 
-  /** The operation; undefined for a path or method that is not in the contract. */
+  /** Finds the operation of a request. Returns undefined if the contract does not contain its path or method. */
   #operationOf(method: string, url: string): { pointer: string; operation: Json } | undefined {
     const segments = (url.split('?')[0] as string).split('/').map(decode);
     const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
@@ -131,7 +135,10 @@ export class ContractCheck {
     return found && { pointer: `/paths/${escapePointer(found.template)}/${name}`, operation: found.item[name] };
   }
 
-  /** The pointer to the response in the contract; undefined for a path or method that is not in it. */
+  /**
+   * Returns the JSON Pointer to the response for this status, or `undocumented` if the operation does not declare the
+   * status. Returns undefined if the contract does not contain the path or method.
+   */
   #responseOf(method: string, url: string, status: number): string | undefined {
     const { pointer, operation } = this.#operationOf(method, url) ?? {};
     if (pointer === undefined) return undefined;
@@ -192,7 +199,7 @@ export class ContractCheck {
   }
 }
 
-/** The path of the first server, with the defaults of its variables: `/v1`. */
+/** Returns the path of the first server, with the defaults of its variables: `/v1`. */
 function prefixOf({ servers }: Json): string {
   const { url = '', variables = {} } = servers?.[0] ?? {};
   const filled: string = url.replace(/\{([^{}]*)\}/g, (_: string, name: string) => variables[name].default);
@@ -207,7 +214,9 @@ function decode(text: string): string {
   }
 }
 
-/** Makes a pattern for each segment of a decoded path; a parameter is any text. */
+/**
+ * Converts a path of the contract to a pattern for each decoded segment. A parameter matches any text but an empty one.
+ */
 const toSegments = (template: string): RegExp[] =>
   template
     .replace(/#.*/, '')
@@ -217,7 +226,7 @@ const toSegments = (template: string): RegExp[] =>
       return new RegExp(`^${literals.join('.+')}$`, 's');
     });
 
-/** Whether a reply of this type fits the media type or range of the contract. */
+/** True if the type of a reply matches the media type in the contract. A range matches only application/json. */
 function isInRange(type: string | undefined, name: string): boolean {
   const declared = name.split(';')[0]?.trim().toLowerCase();
   return declared === type || (/^(\*|application)\/\*$/.test(String(declared)) && type === 'application/json');

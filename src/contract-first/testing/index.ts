@@ -1,4 +1,7 @@
-/** `contract-first/test`: opens a server of the service for one test, on a database in memory. Takes `t` of node:test or of tap. */
+/**
+ * `contract-first/test`: starts a server of the service for one test, with a database in memory. Takes `t` of node:test
+ * or of tap.
+ */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -19,15 +22,15 @@ import { buildRequest, type SendRequest } from './requests.ts';
 export type { Client } from './client.ts';
 export type { ReceivedReply, RequestOptions, SendRequest } from './requests.ts';
 
-/** The test: `t` of node:test, or of tap. */
+/** The context of a test: `t` of node:test or of tap. */
 export interface TestContext {
   after(end: () => Promise<void>): unknown;
 }
 
 export interface TestOptions {
-  /** Services that replace those of the service, such as a fake payment service. */
+  /** Services that replace those of `src/services.ts`, such as a fake payment service. */
   services?: Services;
-  /** Variables of the environment; by default none, and the real ones are not read. */
+  /** The environment variables that the server reads, by default none. It does not read those of the test's process. */
   env?: Record<string, string>;
 }
 
@@ -35,21 +38,24 @@ export interface TestServer {
   /** Calls operations by name. A call throws if the reply breaks the contract. */
   client: Client;
   /**
-   * Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. Throws if the reply breaks the contract, and
-   * reports a request that is not an operation.
+   * Sends any request: `request('/v1/books?limit=2', { method: 'POST', body, key: null })`. Throws if the reply breaks
+   * the contract. Prints a warning if the request is not an operation of the contract.
    */
   request: SendRequest;
-  /** The database, by the names that handlers use. */
+  /** The collections of the database, by the names that handlers use. */
   collections: CollectionsOf<Domain, CallsOf<ServiceTransactions>>;
   app: FastifyInstance;
   port: number;
-  /** The key that client and requests send, with all scopes. */
+  /** The API key that `client` and `request` send. It has all scopes. */
   key: string;
 }
 
 const TEST_KEY = 'key-of-the-tests-0123456789';
 
-/** Opens a server that closes when the test ends. The test's output shows the cause of a 500. Every server gets a new database. */
+/**
+ * Starts a server with a new database, and closes both when the test ends. Prints errors of the server, such as the
+ * cause of a 500, to standard error.
+ */
 export async function openTestServer(
   t: TestContext,
   service: Service,
@@ -80,13 +86,16 @@ export async function openTestServer(
   return { client: buildClient(contract, request), request, collections, app, port, key: TEST_KEY };
 }
 
-/** Prints each request with a reply that was not checked: to a route of a plugin, or with a misspelt path. */
+/**
+ * Prints each request whose reply was not checked, because it goes to a route of a plugin, or because its path is
+ * misspelt.
+ */
 function reportUnchecked(check: ContractCheck, method: string, url: string): void {
   if (!check.isOperation(method, url))
     process.stderr.write(`${method} ${url} is not an operation of the contract: its reply was not checked.\n`);
 }
 
-/** Shows errors, and collects the warnings about handlers that drop the key of a request. */
+/** Prints errors, and collects the warnings about handlers that ignore the Idempotency-Key of a request. */
 function note(line: string, dropped: string[]): void {
   const { level, msg } = JSON.parse(line);
   if (level >= 50) process.stderr.write(line);

@@ -1,27 +1,30 @@
-/** Requests to a server of this machine, on real sockets. */
+/** Sends requests to a server on this machine, over real sockets. */
 import { type Agent, request as httpRequest } from 'node:http';
 import { parse } from 'lossless-json';
 import type { CheckedReply, ContractCheck, SecurityScheme } from './contract-check.ts';
 
 export interface ReceivedReply extends CheckedReply {
-  /** The body, integers above 2^53 as bigint. */
+  /** The body: JSON is parsed, with integers of 16 or more digits as bigint. Other bodies are texts. */
   body: unknown;
 }
 
 export interface RequestOptions {
   method?: string;
-  /** The API key; null sends none. */
+  /** The API key to send; null sends none. */
   key?: string | null | undefined;
-  /** The body: text and bytes are sent unchanged, other values as JSON. */
+  /** The body: strings and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
-  /** The headers; a list sends the header several times. */
+  /** The headers. A header with a list of values is sent several times. */
   headers?: Record<string, string | string[]>;
 }
 
 /** Sends a request. @throws Error if the reply breaks the contract */
 export type SendRequest = (url: string, options?: RequestOptions) => Promise<ReceivedReply>;
 
-/** Makes the function that sends requests to this port, by default with this key, in the place that the operation demands. */
+/**
+ * Builds the function that sends requests to a port. A request contains the key where its operation demands it: in a
+ * header, a cookie or the query. The options of a request may replace the key.
+ */
 export function buildRequest(
   port: number,
   check: ContractCheck,
@@ -37,7 +40,10 @@ export function buildRequest(
   };
 }
 
-/** Returns the request with its key at the location that the schemes demand. Without schemes, the key stays a bearer token. */
+/**
+ * Returns the request with its key where the security schemes demand it. Without schemes, the key is later sent as a
+ * bearer token.
+ */
 function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]): [url: string, RequestOptions] {
   const { key } = options;
   if (typeof key !== 'string') return [url, options];
