@@ -20,7 +20,8 @@ function contractWith(schema: Json, { operation = {}, media = {}, components = {
   return { openapi: '3.1.0', info, paths: { '/a': { post } }, components, ...others };
 }
 
-const OBJECT = { type: 'object', properties: { a: { type: 'string' } } };
+const STRING = { type: 'string' };
+const OBJECT = { type: 'object', properties: { a: STRING } };
 const NOWHERE = { $ref: '#/components/schemas/Nowhere' };
 
 t.test('autofix removes a keyword with an invalid value from a schema, and reports its location', async (t) => {
@@ -473,6 +474,51 @@ t.test('autofix makes a oneOf an anyOf if its alternatives differ only in a defa
   t.strictSame(schemaOf(document), { anyOf: oneOf });
   const beside = { oneOf, anyOf: [{ type: 'object' }] };
   t.strictSame(autofix(contractWith(structuredClone(beside), { components })), [], 'both keywords stay');
+});
+
+t.test('autofix makes a oneOf an anyOf if each value of an alternative also fits another one', async (t) => {
+  const components = { schemas: { Titled: { type: 'object', required: ['title'], properties: { title: STRING } } } };
+  const titled = { $ref: '#/components/schemas/Titled' };
+  const listed = { required: ['title'], properties: { title: STRING, fields: { type: 'array', items: STRING } } };
+  const document = contractWith({ oneOf: [titled, listed] }, { components });
+  t.match(autofix(document), [/\/schema\/oneOf is written as anyOf: a value of one alternative also fits another one/]);
+  t.strictSame(schemaOf(document), { anyOf: [titled, listed] });
+  for (const other of [
+    { ...listed, required: ['title', 'fields'] },
+    { ...listed, required: ['fields'] },
+    { ...listed, additionalProperties: false },
+    { ...listed, properties: { title: { type: 'integer' } } },
+    { ...listed, type: ['object', 'null'] },
+    STRING,
+    true,
+  ])
+    t.strictSame(autofix(contractWith({ oneOf: [titled, other] }, { components })), [], JSON.stringify(other));
+});
+
+t.test('autofix opens a part of an allOf that excludes the fields of another part', async (t) => {
+  const closed = (name: string) => ({ type: 'object', properties: { [name]: STRING }, additionalProperties: false });
+  const components = { schemas: { Base: closed('a') } };
+  const base = { $ref: '#/components/schemas/Base' };
+  const document = contractWith({ allOf: [base, closed('b')] }, { components });
+  const told = (index: number) => `allOf/${index} allows the fields of the other parts, which no value could have`;
+  t.strictSame(
+    autofix(document).map((change) => change.replace(/^.*\/(?=allOf)/, '')),
+    [told(0), told(1)],
+  );
+  const open = (name: string) => ({ type: 'object', properties: { [name]: STRING } });
+  t.strictSame(schemaOf(document), { allOf: [open('a'), open('b')] });
+  t.strictSame(document.components.schemas, { Base: closed('a') }, 'the part is as before elsewhere');
+  const own = contractWith({ properties: { b: STRING }, allOf: [base] }, { components });
+  t.match(autofix(own), [/allOf\/0 allows the fields of the other parts/]);
+  for (const schema of [
+    { allOf: [base, { required: ['a'] }, true] },
+    { allOf: [base, closed('a')] },
+    { allOf: [base] },
+    { allOf: [{ ...closed('a'), patternProperties: { b: STRING } }, open('b')] },
+    { allOf: [{ additionalProperties: false, allOf: [open('b')] }, open('b')] },
+    { allOf: [open('a'), open('b')] },
+  ])
+    t.strictSame(autofix(contractWith(structuredClone(schema), { components })), [], JSON.stringify(schema));
 });
 
 t.test('autofix removes an alternative of a oneOf if another one accepts the same values', async (t) => {

@@ -18,16 +18,16 @@ export function buildFindAssumed(source: DocumentSource): FindAssumed {
     const { example: _, examples: __, ...own } = source.flat(schema);
     const whole = toDoubles(resolve({ schema }, () => {}).schema);
     const check = buildCheck(whole, { name: 'it', int64s: int64sOf(whole) }, () => {});
-    const values = [schema, own].map((one) => toTyped(samples.ofSchema(one, 'writeOnly'), schema, source));
+    const values = [schema, own].map((one) => toTyped(samples.ofSchema(one, 'writeOnly'), schema, source.flat));
     return values.find((value) => value !== undefined && !check(value));
   };
 }
 
 /** Converts an example to the types of a record. In an example every integer is a bigint, but in a record only 64-bit integers are. */
-function toTyped(value: unknown, schema: Schema | undefined, source: DocumentSource): unknown {
-  const { format, items, properties = {} } = source.flat(schema);
+export function toTyped(value: unknown, schema: Schema | undefined, flat: DocumentSource['flat']): unknown {
+  const { format, items, properties = {} } = flat(schema);
   if (typeof value === 'bigint') return format === 'int64' ? value : Number(value);
-  if (Array.isArray(value)) return value.map((one) => toTyped(one, items, source));
+  if (Array.isArray(value)) return value.map((one) => toTyped(one, items, flat));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, toTyped(one, properties[name], source)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, toTyped(one, properties[name], flat)]));
 }

@@ -10,6 +10,7 @@ import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json
 import { targetOf } from '../../engine/schema/subschemas.ts';
 import { mergeAllOf } from '../../engine/schema/value-types.ts';
 import { type CheckedCode, code, toObjectLiteral } from '../generate/source-text.ts';
+import { toTyped } from './assumed-values.ts';
 import {
   booleansFor,
   CATALOGUE,
@@ -46,9 +47,9 @@ interface Place {
   around: Keywords[];
 }
 
-const samples = buildSamples({ follow: structuredClone, flat: (schema = true) => flat(schema) });
+const flat = (schema: Schema = true): Keywords => mergeAllOf(targetOf(schema) ?? schema);
 
-const flat = (schema: Schema): Keywords => mergeAllOf(targetOf(schema) ?? schema);
+const samples = buildSamples({ follow: structuredClone, flat });
 
 /** Finds the form of an error body. Returns undefined if no value fits. */
 export function findForm(schema: Schema, options: FormOptions): ErrorValue | undefined {
@@ -128,7 +129,7 @@ class FormFinder {
   #assume(one: Schema, keywords: Keywords, place: Place): ErrorValue | undefined {
     if (keywords.default !== undefined) return toConstant(keywords.default);
     const isNull = [keywords.type].flat().includes('null');
-    const value = isNull ? null : samples.ofSchema(one, 'writeOnly');
+    const value = isNull ? null : toTyped(samples.ofSchema(one, 'writeOnly'), one, flat);
     const others = { isKnown: false, assumed: isNull ? [] : [`${place.at} is ${JSON.stringify(value, toJson)}`] };
     return value === undefined ? undefined : this.#firstFit(one, [toConstant(value, others)], place);
   }

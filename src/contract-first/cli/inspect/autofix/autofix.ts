@@ -11,7 +11,15 @@ import { fixInt64s } from './int64s.ts';
 import { fixReplies } from './replies.ts';
 import { fixBodies, fixDefaults, fixParameters } from './requests.ts';
 import { fixAddresses, fixMediaTypes, isAddress } from './texts.ts';
-import { addRequiredProperties, type Drop, danglesIn, dropAlike, dropUnused, fieldNamesIn } from './unfit-schemas.ts';
+import {
+  addRequiredProperties,
+  type Drop,
+  danglesIn,
+  dropAlike,
+  dropUnused,
+  fieldNamesIn,
+  openParts,
+} from './unfit-schemas.ts';
 import type { Node, ReportChange } from './written.ts';
 
 const isText = (value: unknown) => typeof value === 'string';
@@ -156,6 +164,7 @@ export function autofix(document: Node): string[] {
     }
     if (kind === 'schema') addRequiredProperties(node, at, names, report);
     if (kind === 'schema') dropAlike(node, at, document, report);
+    if (kind === 'schema') openParts(node, at, document, report);
     if (kind === 'response') addDescription(node, at, report);
   }
 

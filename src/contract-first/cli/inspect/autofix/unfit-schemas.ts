@@ -45,7 +45,8 @@ export function addRequiredProperties(schema: Keywords, at: string, names: Set<s
 
 /**
  * Removes an alternative of `oneOf` if only its documentation differs from another one, because a value would always
- * fit both. If two alternatives differ only in a default, all stay, and `oneOf` becomes `anyOf`.
+ * fit both. If two alternatives differ only in a default, or in fields that none of them demands or excludes, all
+ * stay, and `oneOf` becomes `anyOf`.
  */
 export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
   const { oneOf, discriminator } = schema;
@@ -57,11 +58,57 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
     if (other !== index)
       report(`${at}/oneOf/${index} is taken out: it takes what oneOf/${other} takes, and only one may`);
   const left = bare.filter((_, index) => first[index] === index).map(withoutDefaults);
-  const isTwice = left.some((one, index) => left.findIndex((other) => isDeepStrictEqual(one, other)) < index);
-  if (!isTwice || 'anyOf' in schema) return;
+  const isSome = (isPair: (one: unknown, other: unknown) => boolean) =>
+    left.some((one, index) => left.slice(0, index).some((other) => isPair(other, one)));
+  const isTwice = isSome(isDeepStrictEqual);
+  if (!(isTwice || isSome(isIndistinct)) || 'anyOf' in schema) return;
   schema.anyOf = schema.oneOf;
   delete schema.oneOf;
-  report(`${at}/oneOf is written as anyOf: some alternatives differ only in a default, and only one may fit`);
+  const why = isTwice
+    ? 'some alternatives differ only in a default'
+    : 'a value of one alternative also fits another one';
+  report(`${at}/oneOf is written as anyOf: ${why}, and only one may fit`);
+}
+
+/** True if every object that fits one schema also fits the other, as long as its fields have the types of both. */
+function isIndistinct(one: unknown, other: unknown): boolean {
+  if (!isOpenObject(one) || !isOpenObject(other)) return false;
+  const { properties: own, required: needed = [] } = one;
+  const { properties: others, required: otherNeeded = [] } = other;
+  const shared = Object.keys(own).filter((name) => Object.hasOwn(others, name));
+  return (
+    isDeepStrictEqual(new Set(needed), new Set(otherNeeded)) &&
+    shared.every((name) => isDeepStrictEqual(own[name], others[name]))
+  );
+}
+
+type OpenObject = Keywords & { properties: Record<string, unknown> };
+
+/** True for a schema of objects that excludes no field. */
+const isOpenObject = (node: unknown): node is OpenObject =>
+  isNode(node) &&
+  isNode(node.properties) &&
+  Object.entries(node).every(
+    ([key, value]) => /^(properties|required)$/.test(key) || (key === 'type' && value === 'object'),
+  );
+
+/**
+ * Opens each part of an `allOf` that excludes fields of another part: no value could have these fields. A part that is
+ * a reference is replaced by its target, which stays closed elsewhere.
+ */
+export function openParts({ allOf, ...own }: Keywords, at: string, document: Node, report: ReportChange): void {
+  if (!Array.isArray(allOf)) return;
+  const parts = allOf.map((part) => targetOf(document, part));
+  const namesOf = (part: unknown) => Object.keys(Object(Object(part).properties));
+  for (const [index, part] of parts.entries()) {
+    if (!isNode(part) || part.additionalProperties !== false || 'patternProperties' in part || 'allOf' in part)
+      continue;
+    const known = new Set(namesOf(part));
+    if ([own, ...parts].flatMap(namesOf).every((name) => known.has(name))) continue;
+    const { additionalProperties: _, ...open } = part;
+    allOf[index] = open as Keywords;
+    report(`${at}/allOf/${index} allows the fields of the other parts, which no value could have`);
+  }
 }
 
 /** Returns the target of a reference. If other keywords are next to the reference, returns the schema itself. */
