@@ -14,7 +14,7 @@ import { idempotencyOf, type Open, onBoth } from './orders/shops.ts';
 import { withRecordsOf } from './service.ts';
 
 type Own = AnyCollection & Record<'open' | 'see', (...values: unknown[]) => Promise<Fields>>;
-type Lockers = Record<'lockers' | 'codes', Own> & { parcels: { of(tenant: string): Own } };
+type Lockers = Record<'lockers' | 'codes' | 'rules', Own> & { parcels: { of(tenant: string): Own } };
 
 const codecs = await loadCodecs();
 const NEW = { place: 'A1', note: 'low' };
@@ -206,15 +206,17 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testColumns);
 
-t.test('an internal column that is an id, or has the name of a field, is an error', (t) => {
+t.test('an internal column that is a second id, or has the name of a field, is an error', (t) => {
   const { lockers } = domain;
-  for (const internal of [
-    { place: { type: 'text' } },
-    { key: { type: 'int64', set: 'id' } },
-    { key: { type: 'text', is: 'id' } },
-  ] as const)
-    t.throws(() => toTable({ ...lockers, internal, lists: {}, unique: [] }), {
-      message: /^the internal column lockers\./,
-    });
+  const toOwn = (internal: object) => () =>
+    toTable({ ...lockers, internal: internal as typeof lockers.internal, lists: {}, unique: [] });
+  t.throws(toOwn({ place: { type: 'text' } }), {
+    message: /^the internal column lockers\.place is named like a field/,
+  });
+  for (const key of [
+    { type: 'int64', set: 'id' },
+    { type: 'text', is: 'id' },
+  ])
+    t.throws(toOwn({ key }), { message: /^one column of lockers has/ });
   t.end();
 });

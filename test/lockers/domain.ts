@@ -1,4 +1,7 @@
-/** Lockers with columns that no client sees, their codes, which no schema describes, and parcels of tenants that are never shown. */
+/**
+ * Lockers with columns that no client sees, their codes, which no schema describes, parcels of tenants that are never shown, and rules with
+ * ids that no client sees.
+ */
 import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 const lockers = {
@@ -51,4 +54,17 @@ const parcels = {
   migrations: new URL('parcels/', import.meta.url),
 } as const satisfies AnyDescription;
 
-export const domain = { lockers, codes, parcels };
+const rules = {
+  noun: 'rule',
+  schema: 'Rule',
+  table: 'rules',
+  columns: {
+    words: { type: 'text' },
+    note: { type: 'text', isOptional: true },
+  },
+  internal: { place: { type: 'text', is: 'id' } },
+  errors: {},
+  migrations: new URL('rules/', import.meta.url),
+} as const satisfies AnyDescription;
+
+export const domain = { lockers, codes, parcels, rules };

@@ -48,6 +48,7 @@ export const YAML = withPaths(
   },
   ({ components }) => {
     components.schemas.Locker = object({ id: INT64, place: STRING, note: STRING }, ['id', 'place']);
+    components.schemas.Rule = object({ words: STRING, note: STRING }, ['words']);
     components.schemas.Parcel = object({ number: STRING, size: STRING, revision: INT64 }, [
       'number',
       'size',

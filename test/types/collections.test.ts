@@ -142,11 +142,6 @@ type Known = CollectionOf<typeof known>;
 
 // @ts-expect-error: an internal column is not named like a field
 export const doubled = { ...pets, internal } as const satisfies Description<'Pet', keyof typeof internal>;
-// @ts-expect-error: nor is it the id
-export const ids = { ...pets, internal: { key: { type: 'text', is: 'id' } } } as const satisfies Description<
-  'Pet',
-  'key'
->;
 export const filtered = {
   ...known,
   // @ts-expect-error: no field, and no internal column
@@ -162,6 +157,22 @@ export async function wrongOfInternal(records: Known): Promise<void> {
   (await records.get(1n))?.read().owner.trim();
   // @ts-expect-error: it may be absent
   (await records.read(1n))?.seenAt.trim();
+}
+
+const { id: _id, ...shown } = pets.columns;
+const keyed = {
+  ...pets,
+  columns: { ...shown, id: { type: 'int64', set: 'revision' } },
+  internal: { key: { type: 'text', is: 'id' } },
+} as const satisfies Description<'Pet', 'key'>;
+
+export async function wrongOfInternalId(records: CollectionOf<typeof keyed>): Promise<void> {
+  const pet = { name: 'Rex', categoryId: 7n };
+  await records.put('a', { ...pet, key: 'a' });
+  // @ts-expect-error: the id is a text
+  await records.get(1n);
+  // @ts-expect-error: without its id
+  await records.create(pet);
 }
 
 const NOT_SENT = "a copy's internal columns are its own";

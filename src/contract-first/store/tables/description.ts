@@ -96,7 +96,7 @@ export type Description<Name extends string = never, Internal extends string = n
 /** The columns that every row has and that no client sees. */
 type InternalColumns<Found, Internal extends string> = [Internal] extends [never]
   ? { internal?: never }
-  : { internal: { [Name in Internal]: Name extends keyof Found ? never : FreeColumn & { is?: never } } };
+  : { internal: { [Name in Internal]: Name extends keyof Found ? never : FreeColumn } };
 
 /** The properties of a description that refer to fields by name. */
 interface Described<Filter extends string> {

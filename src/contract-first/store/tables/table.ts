@@ -120,9 +120,8 @@ const toColumnName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${le
 function toFields({ table, columns, internal = {} }: AnyDescription): Field[] {
   const toField = ([name, column]: [string, AnyColumn]): Field => ({ column: toColumnName(name), ...column, name });
   const hidden = Object.entries(internal).map((entry): Field => ({ ...toField(entry), isInternal: true }));
-  const both = hidden.find(({ name, is, set }) => name in columns || is || set === 'id');
-  if (both)
-    throw new Error(`the internal column ${table}.${both.column} is an id, or named like a field of the schema`);
+  const both = hidden.find(({ name }) => name in columns);
+  if (both) throw new Error(`the internal column ${table}.${both.column} is named like a field of the schema`);
   return [...Object.entries(columns).map(toField), ...hidden];
 }
 
