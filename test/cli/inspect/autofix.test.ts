@@ -491,6 +491,7 @@ t.test('autofix makes a oneOf an anyOf if each value of an alternative also fits
     { ...listed, type: ['object', 'null'] },
     STRING,
     true,
+    { properties: { fields: STRING } },
   ])
     t.strictSame(autofix(contractWith({ oneOf: [titled, other] }, { components })), [], JSON.stringify(other));
 });

@@ -70,13 +70,17 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
   report(`${at}/oneOf is written as anyOf: ${why}, and only one may fit`);
 }
 
-/** True if every object that fits one schema also fits the other, as long as its fields have the types of both. */
+/**
+ * True if every object that fits one schema also fits the other, as long as its fields have the types of both. Schemas
+ * without a shared field may be meant to demand their own.
+ */
 function isIndistinct(one: unknown, other: unknown): boolean {
   if (!isOpenObject(one) || !isOpenObject(other)) return false;
   const { properties: own, required: needed = [] } = one;
   const { properties: others, required: otherNeeded = [] } = other;
   const shared = Object.keys(own).filter((name) => Object.hasOwn(others, name));
   return (
+    shared.length > 0 &&
     isDeepStrictEqual(new Set(needed), new Set(otherNeeded)) &&
     shared.every((name) => isDeepStrictEqual(own[name], others[name]))
   );
