@@ -23,7 +23,10 @@ const TYPESCRIPT = fileURLToPath(import.meta.resolve('typescript'));
 
 const PACKAGE = '{ "type": "module" }';
 
-/** Notes that it was asked, and finds what the file says. */
+/**
+ * A script in place of the compiler and the generator. It counts its calls in the file `checks`, and prints the file
+ * `faults`.
+ */
 const CHECK = `
 const { appendFileSync, readFileSync } = require('node:fs');
 appendFileSync('checks', 'x');
@@ -40,7 +43,7 @@ const SOURCES = {
     "export const service = { contract: new URL('../../openapi/petstore.yaml', import.meta.url) };\n",
   'handlers/getPet.ts': '',
 };
-/** The installed package, but for its tools. */
+/** The installed package, with scripts in place of its tools. */
 const ENGINE = {
   'package.json': '{ "name": "contract-first", "type": "module", "exports": "./dist/engine/index.js" }',
   'dist/engine/index.js': '',
@@ -53,10 +56,10 @@ export const toPageFile = (contract) => new URL('../docs.html.br', contract);`,
   'dist/cli/main.js':
     "import { createRequire } from 'node:module'; createRequire(import.meta.url)('../../../../check.cjs');",
 };
-/** Some of what a build depends on beside them. */
+/** Some other files on which a build depends. */
 const OTHERS = ['openapi/petstore.yaml', 'package.json', 'node_modules/.package-lock.json'];
 
-/** A small project with these scripts, whose compiler and generator only note that they were asked. */
+/** Makes a small project whose compiler and generator are replaced by `CHECK`. */
 function prepareProject(t: Test) {
   const folder = t.testdir({
     ...{ faults: '', checks: '', 'check.cjs': CHECK, 'tsconfig.json': '' },

@@ -1,4 +1,4 @@
-/** A contract in several files: the tools and the server have one that is made of them. */
+/** A contract in several files: the tools and the server bundle it into one. */
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -15,7 +15,7 @@ import { readSource } from '../../src/contract-first/contract/read/source.ts';
 import { lookUp } from '../../src/contract-first/engine/schema/keys.ts';
 import type { Json } from '../any-json.ts';
 
-/** A contract whose reply has this schema. */
+/** Returns a contract with a reply of this schema. */
 const contractWith = (schema: string, more = '') => `openapi: 3.1.0
 info: { title: Other, version: '1' }
 paths:
@@ -160,7 +160,7 @@ Tag:
   type: string
 `;
 
-/** A contract whose schemas have this text. */
+/** Writes a contract in several files, with this text as its file of schemas. */
 function prepare(t: Test, schemas: string, text = contractWith('{ $ref: schemas.yaml#/Pet }')) {
   const paths = { 'pets.yaml': FILES.paths['pets.yaml'].replace('../schemas.json', '../schemas.yaml') };
   const folder = t.testdir({ paths, 'schemas.yaml': schemas, 'other.yaml': text, released: {} });

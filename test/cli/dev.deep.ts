@@ -12,7 +12,7 @@ const KEY = 'key-of-the-tests-0123456789';
 const ORIGIN = /"origin":"[^"]+"/;
 const ENVIRONMENT = { ...process.env, NODE_V8_COVERAGE: '', API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };
 
-/** npm in this folder, started as from a terminal. */
+/** Starts npm in a folder, in its own process group like in a terminal. */
 function startNpm(t: Test, folder: string, ...args: string[]) {
   const child = spawn('npm', args, {
     cwd: folder,
@@ -20,7 +20,7 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  // Its whole group: npm, and all that it started.
+  // Ends the whole process group: npm and all its child processes.
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   t.teardown(() => isRunning() && process.kill(-(child.pid as number), 'SIGKILL'));
   let output = '';
@@ -36,7 +36,7 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
       child.emit('output');
     });
   }
-  /** Waits for the first match in what it writes after the one before. */
+  /** Waits for the next match in the output. The next call searches after this match. */
   async function next(pattern: RegExp): Promise<void> {
     for (;;) {
       const match = pattern.exec(output);
@@ -47,7 +47,10 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
       await once(child, 'output');
     }
   }
-  /** Returns the status of a reply from the latest server. A change may be compiled in two steps, and then starts two servers. */
+  /**
+   * Returns the status of a reply from the latest server. It retries, because a change may be compiled in two steps and
+   * then start two servers.
+   */
   async function statusOf(path: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -58,7 +61,10 @@ function startNpm(t: Test, folder: string, ...args: string[]) {
       }
     }
   }
-  /** Waits until the last server answers so: where one change starts two, the first has what was there before. */
+  /**
+   * Waits until the latest server answers with this status. If a change starts two servers, the first one still has the
+   * old contract.
+   */
   async function serves(path: string, status: number): Promise<void> {
     while ((await statusOf(path)) !== status) await setTimeout(100);
   }
@@ -86,12 +92,12 @@ t.test(
   'npm run dev follows each change and keeps the last good server running; npm start reacts to signals',
   async (t) => {
     const folder = t.testdir({});
-    // As after a checkout: the package is not built yet.
+    // Like a fresh checkout: without the built package.
     const filter = (path: string) => path !== `${ROOT}src/contract-first/dist`;
     for (const name of NEEDED) cpSync(`${ROOT}${name}`, `${folder}/${name}`, { recursive: true, filter });
     linkModules(folder);
     let edits = 0;
-    /** Saves the contract every second time as editors do that replace the file. */
+    /** Edits a file. Every second time, the contract is saved by replacing the file, as some editors do. */
     const edit = (file: string, from: string, to: string) => {
       const path = `${folder}/${file}`;
       const before = readFileSync(path, 'utf8');
@@ -140,7 +146,7 @@ t.test(
     t.strictSame(await once(dev.child, 'close'), [null, 'SIGTERM']);
     await t.rejects(statusAt(dev.origin(), '/v1/animals'));
 
-    // What was compiled last, unchanged.
+    // Back to the contract that was compiled last.
     edit('openapi/petstore.yaml', 'operationId: fetchPet', 'operationId: getPet');
     const start = startNpm(t, folder, 'start', '--ignore-scripts');
     const origin = await start.listening();

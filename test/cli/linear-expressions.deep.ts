@@ -1,4 +1,7 @@
-/** Every regular expression that meets what others send takes time in proportion to its text: ours, a library's, the contract's. */
+/**
+ * Regular expressions that match text from outside must take linear time: those in our code, in libraries and in the
+ * contract.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
@@ -13,7 +16,7 @@ import { handlersFor, startService } from '../service.ts';
 const SOURCES = new URL('../../src/', import.meta.url);
 const FORMATS = new URL('../../node_modules/ajv-formats/dist/formats.js', import.meta.url);
 
-/** Some need more of the checker's steps than it has for a contract. */
+/** Enough steps for each expression. In a contract, the checker gets fewer. */
 const BUDGET = { one: 1_000_000_000, left: Number.POSITIVE_INFINITY };
 
 function check(t: Test, expressions: RegExp[]): void {
@@ -21,7 +24,7 @@ function check(t: Test, expressions: RegExp[]): void {
   for (const expression of expressions) t.equal(degreeOf(expression, BUDGET), 1, String(expression));
 }
 
-/** The literals of a file that stand in such a place. */
+/** Returns the regular expression literals of a file whose parent node is wanted. */
 function literalsOf(file: URL, isWanted = (_place: ts.Node) => true): RegExp[] {
   const literals: RegExp[] = [];
   const visit = (node: ts.Node): void => {
@@ -35,7 +38,7 @@ function literalsOf(file: URL, isWanted = (_place: ts.Node) => true): RegExp[] {
   return literals;
 }
 
-/** Collects the regular expressions that are made from texts while this runs. */
+/** Returns the regular expressions that are constructed while `run` runs. */
 async function madeBy(run: () => unknown): Promise<RegExp[]> {
   const made: RegExp[] = [];
   const original = globalThis.RegExp;
@@ -53,7 +56,8 @@ async function madeBy(run: () => unknown): Promise<RegExp[]> {
 
 t.test('every regular expression of the server runs in linear time', async (t) => {
   const names = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
-  // Tools and tests read what their developer has, the page and its scripts what the page shows; a built package is its sources again.
+  // Excluded are tools and tests, which read text of their developer, the reference page, which reads its own text, and
+  // the built package, which repeats its sources.
   const isServer = (name: string) =>
     /\.[jt]s$/.test(name) && !/^contract-first.(dist|cli|bin|testing|contract.page|engine.docs.assets)\b/.test(name);
   const files = names.filter(isServer).map((name) => new URL(name, SOURCES));
@@ -65,7 +69,7 @@ t.test("the regular expressions for JSON Schema's formats run in linear time", a
   addKnownFormats(ajv);
   check(t, [
     ...Object.values(ajv.formats).filter((format) => format instanceof RegExp),
-    // Of formats that are functions.
+    // The literals that functions for formats use.
     ...literalsOf(FORMATS, ts.isVariableDeclaration),
   ]);
 });

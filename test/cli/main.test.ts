@@ -1,4 +1,4 @@
-/** The command `contract-first`: its table, its exit codes, and what it says where it cannot work. */
+/** The command `contract-first`: its subcommands, its exit codes and its error messages. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const COMMANDS = [
   'inspect',
 ];
 
-/** A folder outside of the project, where no package is found. */
+/** Makes a folder outside of the project, where Node finds none of the project's packages. */
 function makeFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'contract-first-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -190,7 +190,7 @@ t.test('after an upgrade of the package, the tools print one sentence until the 
   const reported = `src/generated is made by contract-first 0.9.3, and this is ${version}: run \`npx --no -- contract-first generate\`.\n`;
   for (const args of [['generate', '--check'], ['test']])
     t.match(runIn(folder, ...args), { status: 1, stderr: reported });
-  // Handlers are missing, without which no server would start.
+  // The exit code is 1, because handlers are missing without which no server would start.
   t.match(runIn(folder, 'generate'), { status: 1, stderr: /^operation listPets has no handlers\/listPets\.ts$/m });
   t.match(readFileSync(`${folder}/src/generated/domain.ts`, 'utf8'), `by contract-first ${version}: `);
   t.match(runIn(folder, 'generate', '--check').stderr, /^operation listPets has no/m);
@@ -215,7 +215,7 @@ t.test(
     });
     t.match(runIn(filled, 'test'), { status: 1, stdout: /pass 1\n[\s\S]*fail 1\n/ });
     t.match(runIn(filled, 'test', 'test/one.test.ts'), { status: 0, stdout: /pass 1\n/ });
-    // Versions of Node count a file without such a test as skipped, as passed, or not at all.
+    // Depending on its version, Node counts a file without a matching test as skipped, as passed, or not at all.
     t.match(runIn(filled, 'test', '--test-name-pattern=none'), { status: 0, stdout: /fail 0\n/ });
     t.end();
   },

@@ -1,4 +1,4 @@
-/** The tools do not fetch what a third-party contract names, unless somebody asks for it. */
+/** The tools never fetch a URL from a third-party contract, unless a user gives the URL. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { loadContract } from '../../src/contract-first/contract/read/load-contra
 
 const CONTRACT = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
 
-/** A server that answers with an example, and notes what was asked for. */
+/** Starts a server that answers with an example, and records the requested URLs. */
 async function startCounting(t: Test) {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {
@@ -23,7 +23,7 @@ async function startCounting(t: Test) {
   return { asked, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Our contract, with this in place of the example of a 401. */
+/** Returns the pet store's contract with this text in place of the example of a 401. */
 function withExample(t: Test, example: string): string {
   const yaml = CONTRACT.replace(
     /(^ {4}Unauthorized:\n) {6}summary: No key.*\n {6}value: .*\n/m,

@@ -8,13 +8,17 @@ const json = (schema: Json) => ({ content: { 'application/json': { schema } } })
 const SQUARE = '^a*a*$';
 const ENDLESS = '^(a+)+$';
 
-/** The problems of an operation with this source, in a contract that has no such pattern otherwise. */
+/**
+ * Returns the problems of an operation with this definition. The contract contains other slow patterns only in an
+ * unused schema.
+ */
 async function reported(t: Test, source: Json, budget?: Budget): Promise<string[]> {
   const yaml = withPaths({ '/echoes': { post: operation('echo', source) } }, ({ schemas }) => {
     schemas.Node = { properties: { name: text(ENDLESS), next: { $ref: '#/components/schemas/Node' } } };
   });
   const problems = wordsOf(findSlowPatterns(await load(t, yaml), budget));
-  // Without steps, the patterns of the pet store have no verdict, either.
+  // Without a budget of steps, the patterns of the pet store also get no verdict, so problems of other operations are
+  // left out.
   return problems.filter((problem) => problem.startsWith('operation echo'));
 }
 
@@ -80,7 +84,7 @@ t.test('the result of the check of a regular expression does not depend on the s
   t.strictSame(problems, []);
 });
 
-/** The checker needs millions of steps for it. */
+/** A pattern for which the checker needs millions of steps. */
 const COMPLEX = '(["][ -~]{300}["])';
 
 t.test('a regular expression that is too complex to check is an error with a fix', async (t) => {
@@ -93,7 +97,7 @@ t.test('a regular expression that is too complex to check is an error with a fix
   ]);
   const others = { requestBody: json({ properties: { a: text('["][ -~]{1001}["]'), b: text('^(never|asked)$') } }) };
   const [plain, either] = await reported(t, others, NO_STEPS);
-  // Verdicts are kept, so that another run has more steps for those that are left.
+  // The checker remembers verdicts, so that the next run has more steps for the remaining patterns.
   t.match(
     plain,
     / is too complex to tell in the steps that others left .*: run it again, or add maxLength: 997 at most, or/,

@@ -1,4 +1,4 @@
-/** The project with another contract, and what is generated there. */
+/** Copies the project with another contract, and generates its code there. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = ['handlers', 'openapi', 'src', 'package.json', 'tsconfig.json'];
 const PACKAGE = join(ROOT, 'src/contract-first');
 
-/** A copy of the project with this contract. */
+/** Makes a copy of the project with this contract. Returns its folder. */
 export function copyProject(t: Test, yaml: string): string {
   const folder = t.testdir({});
   const filter = (path: string) => path !== PACKAGE;
@@ -20,7 +20,7 @@ export function copyProject(t: Test, yaml: string): string {
   return folder;
 }
 
-/** Runs `npm run generate` in the copy. The coverage of a copy does not count. */
+/** Runs `npm run generate` in the copy, without counting its coverage. */
 export const generate = (folder: string, ...args: string[]) =>
   spawnSync(process.execPath, [...NODE_ARGS, join(PACKAGE, 'cli/main.ts'), 'generate', ...args], {
     cwd: folder,

@@ -1,4 +1,4 @@
-/** The project that tools work on: the current folder. */
+/** The commands work on the project in the current folder. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ const runNode = (cwd: string, ...args: string[]) =>
 
 const run = (cwd: string, ...args: string[]) => runNode(cwd, ...NODE_ARGS, `${CLI}main.ts`, ...args);
 
-/** The first step of each tool. */
+/** The first step of each command: finding the contract. */
 const FIND = `import { findContractOrExit } from '${CLI}project.js'; console.log(findContractOrExit());`;
 const find = (cwd: string) => runNode(cwd, '--input-type=module', '--eval', FIND);
 

@@ -1,4 +1,4 @@
-/** The sandbox serves any contract at once. */
+/** The sandbox serves any contract without preparation. */
 import { execFile, spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -38,7 +38,7 @@ const sendJson = async (url: string, method = 'GET', body?: object) => {
   return { status: sent.status, body: JSON.parse((await sent.text()) || 'null') };
 };
 
-/** Runs the command as it was printed, in a shell, and returns the reply. */
+/** Runs the printed curl command in a shell. Returns its output. */
 async function runCurl(said: string): Promise<string> {
   const [, command = ''] = /Try it:\n\n {2}(curl[\s\S]*?)\n\n/.exec(said) ?? [];
   return (await promisify(execFile)('/bin/sh', ['-c', command])).stdout;
@@ -276,7 +276,7 @@ t.test(
   'an operation whose reply would break the contract answers with its example; the others store records',
   async (t) => {
     const contract = books(({ paths }) => {
-      // Nobody can know whether the stored records are in a list that must contain another one.
+      // This list must contain a certain book. Nobody can know whether it is among the stored ones.
       const known = { id: 1, title: 'Sanditon', state: 'new', views: 0, isOpen: true, tags: [], revision: 1 };
       const example = [{ ...known, createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' }];
       const contains = { properties: { title: { const: 'Sanditon' } } };

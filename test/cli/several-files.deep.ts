@@ -12,13 +12,13 @@ const CLI = fileURLToPath(new URL('../../src/contract-first/cli/', import.meta.u
 const WHOLE = readFileSync(new URL('../../openapi/petstore.yaml', import.meta.url), 'utf8');
 const KEY = 'key-of-the-tests-0123456789';
 
-/** The text of a schema in the contract, as a document of its own. */
+/** Returns a schema of the contract as a YAML document. */
 function schemaOf(name: string): string {
   const [, text = ''] = new RegExp(`^    ${name}:\n((?:      .*\n|\n)+)`, 'm').exec(WHOLE) ?? [];
   return text.replace(/^ {6}/gm, '').replaceAll('"#/', '"../petstore.yaml#/');
 }
 
-/** A copy of the project with a file for each of these schemas. */
+/** Makes a copy of the project in which these schemas are in separate files. */
 function splitProject(t: Test, ...names: string[]): string {
   const root = names.reduce((text, name) => {
     const withReference = `$1      $ref: schemas/${name}.yaml\n\n`;
@@ -40,7 +40,7 @@ t.test('a contract in several files is generated, built and served, and a change
   t.match(generate(folder), { status: 0, stderr: '' });
   t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *NewPet: \{$/m);
   const build = () => run(folder, `${CLI}build.js`);
-  // Only lines of progress.
+  // Standard error contains only lines of progress.
   t.match(build(), { status: 0, stderr: /^(.* …( \d+ s)?\n)*$/ });
 
   const env = { API_KEYS: KEY, PORT: '0', DATABASE_URL: 'sqlite::memory:' };

@@ -1,4 +1,4 @@
-/** A stranger's contract: its names and texts stay names and texts. */
+/** Names and texts of a third-party contract never become code or change other types. */
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import ts from 'typescript';
@@ -14,7 +14,7 @@ const RESPONSES = { '200': { description: 'Yes.' } };
 const toYaml = (paths: Json, more: Json = {}) =>
   stringify({ openapi: '3.1.1', info: { title: 'A', version: '1.0.0' }, paths, ...more });
 
-/** Which kinds of statements the types are. */
+/** Returns the kinds of statements in the generated types. */
 async function kindsOf(document: Json): Promise<string[]> {
   const { statements } = ts.createSourceFile('types.ts', (await buildTypes(document)).text, ts.ScriptTarget.Latest);
   return [...new Set(statements.map(({ kind }) => ts.SyntaxKind[kind] as string))].sort();
@@ -29,7 +29,7 @@ t.test('no text of a contract becomes code in the generated types', async (t) =>
       summary: evil,
       get: { operationId: 'read', summary: evil, description: evil, responses: RESPONSES, 'x-evil': evil },
     },
-    // A path with a * is refused.
+    // The asterisk is removed, because a path with one is rejected.
     [`/${evil.replace('*', '')}`]: { get: { operationId: evil, responses: RESPONSES } },
   };
   const webhooks = { [evil]: { 'x-nothing': null, post: { operationId: evil, responses: RESPONSES } } };

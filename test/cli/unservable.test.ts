@@ -1,4 +1,4 @@
-/** Commands report the problems of a contract, and no other errors. */
+/** Commands report only the problems of a contract. Other errors end the command. */
 import t from 'tap';
 import { findUnservable, problemsThrownBy } from '../../src/contract-first/cli/unservable.ts';
 import { ContractError } from '../../src/contract-first/engine/contract/contract.ts';

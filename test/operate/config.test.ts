@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/contract-first/operate/config.ts';
 import { DATABASE_FORMS } from '../../src/contract-first/store/database-url.ts';
 import { loadConfig } from '../config.ts';
 
-/** The problems that these variables have, one line each. */
+/** Returns the problems of these environment variables, one line each. */
 function problemsOf(env: Record<string, string>): string[] {
   try {
     loadConfig(env);
@@ -17,7 +17,7 @@ function problemsOf(env: Record<string, string>): string[] {
   }
 }
 
-/** A variable takes the right values, and says of each wrong one by which rule. */
+/** Checks that a variable accepts the right values, and that the error for each wrong value states the rule. */
 function takes(t: Test, name: string, rule: string, right: string[], wrong: string[]): void {
   for (const value of right) t.strictSame(problemsOf({ [name]: value }), []);
   for (const value of wrong)

@@ -1,4 +1,7 @@
-/** Edits of the contract, by what they do to clients at worst; each with the beginning of a change that is reported. */
+/**
+ * Edits of the contract, grouped by their worst effect on clients. Each has the beginning of a change that the diff
+ * must report.
+ */
 import type { Effect } from '../../../src/contract-first/cli/diff/rules.ts';
 import { type Edit, rename, withPrefix } from '../../edited-contract.ts';
 

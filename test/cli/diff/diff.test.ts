@@ -21,13 +21,13 @@ const NAMES = ['allOf', '$ref', 'example', 'default', 'constructor'];
 const readYaml = (text: string): Json => parseYaml(text, { intAsBigInt: true, merge: true });
 const PARSED = readYaml(SOURCE);
 
-/** An edited contract, which is JSON and read faster as such, or one as YAML. */
+/** Reads a contract. Edited contracts are JSON, which is parsed faster than YAML. */
 function read(text: string): Json {
   if (text === SOURCE) return PARSED;
   return text.startsWith('{') ? parse(text, null, parseNumberAndBigInt) : readYaml(text);
 }
 
-/** Verdict, place and what, of every change from one contract to the other. */
+/** Returns every change from one contract to another, as verdict, location and text. */
 function report(before: string, after: string, today = TODAY): string[] {
   return compareContracts(read(before), read(after), today).map(
     ({ effect, location: place, what }) => `${effect.verdict}: ${place}: ${what}`,
@@ -246,7 +246,7 @@ t.test('the range 4XX or the default reply may be replaced by the statuses that 
   ]);
   const byBoth = edited(({ getPet }) => (getPet.responses.default = text(whole)), byClass);
   judgesEach(t, byBoth, [
-    // Others of the class are the general reply now.
+    // The default reply now also covers the 4XX statuses other than 404.
     [
       as({ 404: text(TEXT), default: text(whole) }),
       [
@@ -321,7 +321,8 @@ t.test('a parameter may become an array of its old type if a single value is wri
     [whole, listOf(whole), piped, [changed]],
   ];
   for (const [before, after, more, reported] of cases) t.strictSame(report(as(before), as(after, more)), reported);
-  // A text with a comma would be two items, and several values are none that was one.
+  // As one comma-separated value, a text with a comma would become two items. An array as several values cannot become
+  // a single value.
   t.ok(report(as(TEXT), as(listOf(TEXT), joined)).includes(retyped));
   t.ok(report(as(TEXT), as(listOf(TEXT), piped)).includes(retyped));
   t.ok(report(as(listOf(TEXT)), as(TEXT)).includes(of(': type changed from array to string')));
@@ -449,7 +450,7 @@ t.test('removing or widening a rule on requests breaks no client', async (t) => 
     ],
     ['breaking', ({ Pet: { properties } }) => (properties.nullable = { anyOf: [{ type: 'null' }, TEXT] })],
     ['documentation', ({ NewPet: { properties } }) => properties.nullable.type.reverse()],
-    // It fits, and clients have another type for it.
+    // An integer is a valid number, but generated clients then get another type for it.
     ['breaking', ({ Pet: { properties } }) => (properties.number.type = 'integer')],
   ];
   for (const [verdict, edit] of cases) t.equal(worst(edit), verdict, `${edit}`);
@@ -484,7 +485,7 @@ t.test('the diff compares keywords that depend on each other together', async (t
     ['request', 'breaking', some, { ...some, properties: { a: whole } }],
     ['request', 'compatible', some, { ...some, unevaluatedProperties: {} }],
     ['request', 'breaking', closed, { ...closed, properties: { ab: TEXT } }],
-    // No field `ab` could be sent: it had to be a text and an integer.
+    // In `closed`, a field `ab` could never be sent, because it had to be a text and an integer.
     ['request', 'compatible', { ...closed, properties: { ab: TEXT } }, closed],
     ['reply', 'breaking', { ...closed, properties: { ab: TEXT } }, closed],
     ['request', 'compatible', { oneOf: [as('a', {})], ...byKind }, { oneOf: [as('a', {}), as('b', {})], ...byKind }],
@@ -847,7 +848,7 @@ t.test('the diff ignores changes of comments, layout and key order', async (t) =
 
 t.test('rearranging the contract without changing its meaning counts as a change of documentation', async (t) => {
   const rearranged: Edit[] = [
-    // Into parts, in the words of the interface: an animal is the fields of a new animal, plus an identifier.
+    // As the interface describes a pet: the fields of a new pet, plus an identifier.
     ({ schemas, Pet }) => {
       const { id, ...fields } = Pet.properties;
       schemas.PetFields = { type: 'object', required: ['name', 'categoryId'], properties: fields };
@@ -916,7 +917,7 @@ t.test('the diff compares a newly declared field with the additionalProperties t
   ]);
 });
 
-/** The keyword that sees what is in `allOf` beside it, among those parts, where it sees nothing. */
+/** Moves `unevaluatedProperties` into the list of `allOf`, where it does not see the fields of the other schemas. */
 const blind = ({ allOf, unevaluatedProperties }: Json) => ({ allOf: [...allOf, { unevaluatedProperties }] });
 
 t.test('the diff compares each schema of allOf, anyOf and oneOf with its counterpart', async (t) => {
@@ -995,7 +996,7 @@ t.test('the diff compares each schema of allOf, anyOf and oneOf with its counter
   judgesEach(t, parted, cases);
 });
 
-/** Compares a contract with edited copies. For each edit, gives the expected report: the whole, or the beginning of one of its lines. */
+/** Compares a contract with edited copies. The expected report of each edit is all lines, or one of the lines. */
 function judgesEach(t: Test, before: string, cases: [edit: Edit, reported: string | string[]][]): void {
   for (const [edit, reported] of cases) {
     const changes = report(before, edited(edit, before));
@@ -1217,7 +1218,7 @@ t.test('a path prefix that does not contain the version may stay in a new major 
   t.strictSame(problems, []);
 });
 
-/** Runs a script of `npm run` with these files, with the same loader as this test. */
+/** Runs a command of contract-first with these files. */
 const MAIN = 'src/contract-first/cli/main.ts';
 
 function run(command: string, ...files: string[]) {

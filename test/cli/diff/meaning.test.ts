@@ -1,4 +1,7 @@
-/** Any change of a schema: one that is said to break nobody does so, as another validator sees it. */
+/**
+ * Applies random changes to schemas. If the diff calls a change compatible, another validator must confirm it with
+ * random values.
+ */
 import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import t from 'tap';

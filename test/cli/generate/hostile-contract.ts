@@ -1,4 +1,4 @@
-/** A contract with a mark in each place of a name or a text, and what is put there by somebody who means harm. */
+/** A contract with a mark at each position where a name or text is allowed, and hostile texts to put there. */
 import { readFileSync } from 'node:fs';
 import fc, { type Arbitrary } from 'fast-check';
 import { parse } from 'yaml';
@@ -10,7 +10,7 @@ const MARK = /<\w+>/g;
 
 export const MARKS = [...new Set(JSON.stringify(SKELETON).match(MARK))].sort();
 
-/** The contract with these texts at their marks; at each other mark is its name. */
+/** Returns the contract with texts in place of some marks. Each other mark is replaced by its name. */
 export function contractWith(texts: ReadonlyMap<string, string>): Json {
   const filled = (text: string, encode = (made: string) => made) =>
     text.replace(MARK, (mark) => encode(texts.get(mark) ?? mark.slice(1, -1)));
@@ -24,7 +24,7 @@ export function contractWith(texts: ReadonlyMap<string, string>): Json {
   return fill(SKELETON);
 }
 
-/** Texts that end a text, a comment, a word or a line in some language, with code that would run behind it. */
+/** Texts that end a string, a comment, a word or a line in some language, followed by code that would then run. */
 const PARTS = [
   ...['\u2028', '\u2029', '\u0085', '\n', '\r', '\0', '\u001b', "'", '"', '`', '\\', '*/', '/*', '//', '--', ';', '#'],
   ...[
@@ -83,7 +83,10 @@ export const HOSTILE: Arbitrary<string> = fc
   .array(fc.constantFrom(...PARTS), { minLength: 1, maxLength: 5 })
   .map((parts) => parts.join(''));
 
-/** Texts that end everything at once, and those that only some places take: of a name, a header, a path. */
+/**
+ * A text that ends everything at the same time, and texts for positions that accept only some characters, such as
+ * names, headers and paths.
+ */
 export const WORST: [name: string, text: string][] = [
   ['the ends of texts', `x\u2028\u2029\n\r'"\`\\*/-->\${ran()}</script></pre><img src=x onerror=ran()>$(ran);ran()//`],
   ['__proto__', '__proto__'],

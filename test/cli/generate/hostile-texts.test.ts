@@ -1,4 +1,7 @@
-/** A third party's names and texts stay names and texts in all that is made of a contract: code, pages, commands to copy, headers. */
+/**
+ * Names and texts of a third-party contract never become code in anything that is made from it: code, pages, commands
+ * to copy, headers.
+ */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +50,7 @@ async function loaded(texts: Texts): Promise<ReadContract | undefined> {
   });
 }
 
-/** Types alone, of which nothing is left when they are erased. */
+/** Checks that the generated types contain only types: nothing is left when types are erased. */
 async function checkTypes({ document }: ReadContract): Promise<void> {
   const { text } = await buildTypes(document);
   const { statements, parseDiagnostics }: Json = ts.createSourceFile('types.ts', text, ts.ScriptTarget.Latest);
@@ -59,7 +62,10 @@ async function checkTypes({ document }: ReadContract): Promise<void> {
 }
 const TYPES = [ts.SyntaxKind.InterfaceDeclaration, ts.SyntaxKind.TypeAliasDeclaration];
 
-/** The scopes are those of the contract; the map of handlers has an import and a line for each operation. */
+/**
+ * Checks that the scopes in the generated code are those of the contract, and that the map of handlers has one import
+ * and one line for each operation.
+ */
 async function checkCode(contract: ReadContract): Promise<void> {
   const ids = [...contract.operations.keys()];
   const scopes = [...contract.operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
@@ -76,7 +82,7 @@ async function checkCode(contract: ReadContract): Promise<void> {
   demandSame(map.statements.length, imported.length + 1, 'statements of the map');
 }
 
-/** The elements of our page and of Markdown, with their attributes. */
+/** The elements that our page and Markdown produce, with their attributes. */
 const ELEMENTS: Record<string, string> = {
   ...{
     html: 'lang',
@@ -114,7 +120,7 @@ const BARE =
   /^(head|body|title|main|header|small|h[1-6]|p|ul|li|dl|dt|dd|code|summary|label|output|s|span|table|thead|tbody|th|td|em|strong|blockquote|hr|br|figcaption)$/;
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>/g;
 
-/** Checks that each `<` begins an element of the page itself, and that no address runs a script. */
+/** Checks that each `<` begins an element of the page itself, and that no URL runs a script. */
 function checkPage(page: string): void {
   const texts = page
     .replace('<!DOCTYPE html>', '')
@@ -140,7 +146,7 @@ const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 const decoded = (text: string) =>
   text.replace(/&(?:#(\d+)|(\w+));/g, (_, code, name) => NAMED[name] ?? String.fromCharCode(Number(code)));
 
-/** The words of each command, as a shell takes them, which runs nothing else. */
+/** Runs the commands in a shell that only prints their words. Returns the words of each command. */
 function wordsOf(commands: string[]): string[][] {
   const script = `curl() { printf '%s\\0' "$@"; printf '\\n\\0'; }\nran() { printf 'ran\\0'; }\n${commands.join('\n')}`;
   const said = execFileSync('/bin/sh', ['-e', '-c', script], { encoding: 'utf8', env: { PATH: '' } });
@@ -149,14 +155,14 @@ function wordsOf(commands: string[]): string[][] {
 
 const URL_TEXT = /^https:\/\/SERVER[\w.~:@!$&'()*+,;=%/#-]*$/;
 
-/** A command has the headers, the body and the URL of its operation, each as one word. */
+/** Checks that each curl command consists of the headers, the body and the URL of its operation, each as one word. */
 function checkCommands(contract: ReadContract, page: string): void {
   const texts = [...page.matchAll(/<figure class="request">.*?<pre tabindex="0">(.*?)<\/pre>/gs)].map(([, text = '']) =>
     decoded(text.replace(/<!--[\w-]*-->/g, '')),
   );
   const found = wordsOf(texts);
   const urls = found.slice(0, -1).map((words) => words.pop() as string);
-  // A long body stands on several lines.
+  // A long body is printed on several lines.
   for (const words of found) if (words.includes('-d')) words.push(JSON.stringify(JSON.parse(words.pop() as string)));
   for (const url of urls) demand(URL_TEXT.test(url), `a command calls ${url}`);
   const [put, list] = [...contract.operations.values()] as [Operation, Operation];
@@ -175,7 +181,9 @@ function checkCommands(contract: ReadContract, page: string): void {
   demandSame(found, [ofList, ofPut, ofList, ofOld, []], 'commands');
 }
 
-/** The checks and writers that the server compiles run nothing of a contract, and write the values that they are given. */
+/**
+ * Checks that the compiled checks and writers run no text of the contract, and write exactly the values that they get.
+ */
 function checkServed(contract: ReadContract): void {
   const list = contract.operations.get('list') as Operation;
   for (const operation of contract.operations.values()) {
@@ -202,7 +210,7 @@ function compiledOf(contract: ReadContract): CompiledOperations | undefined {
   }
 }
 
-/** Checks that the written code for errors makes exactly the bodies that were tried. */
+/** Checks that the generated `errors.ts` makes exactly the bodies that were tried before. */
 async function checkErrors(contract: ReadContract): Promise<void> {
   const { code, toErrorBody: tried } = writeErrors(contract);
   if (!code) return;
@@ -246,7 +254,7 @@ async function check(contract: ReadContract): Promise<void> {
 let hasRun = false;
 Object.assign(globalThis, { ran: () => (hasRun = true) });
 
-/** Returns those of the places that accept their texts next to each other. */
+/** Returns those texts that the contract accepts at their positions together. */
 async function takenOf(texts: Texts): Promise<Texts> {
   if (texts.length === 0 || (await loaded(texts))) return texts;
   if (texts.length === 1) return [];
@@ -259,7 +267,8 @@ for (const [name, text] of WORST) {
   t.test(
     `generated code contains the hostile text only as text, wherever a contract accepts it: ${name}`,
     async (t) => {
-      // A name stays as it is, so few places get it at once: two neighbours with the same name would collide. Other texts get a number each.
+      // A name must stay unchanged, so only a few positions get it at a time, because equal names side by side would
+      // collide. Other texts get a number each.
       const isName = /^\w+$/.test(text);
       const size = isName ? 8 : MARKS.length;
       let count = 0;

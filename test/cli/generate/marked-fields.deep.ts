@@ -1,4 +1,7 @@
-/** A team marks the fields that the service sets read-only, and those that no reply has write-only, in the schema of its records too. */
+/**
+ * The schema of the records may mark fields that the store sets as readOnly, and fields that no reply shows as
+ * writeOnly.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +10,7 @@ import { edited } from '../../edited-contract.ts';
 import { NODE_ARGS } from '../../program.ts';
 import { copyProject, generate, readCopied } from '../project-copy.ts';
 
-/** One schema for records, requests and replies, as most contracts have it. */
+/** One schema for records, requests and replies, as in most contracts. */
 const YAML = edited(({ schemas, Pet, NewPet, body, createPet }) => {
   Object.assign(Pet.properties.id, { readOnly: true });
   Object.assign(Pet.properties, {
@@ -32,7 +35,7 @@ const WITHOUT_CHIP = `function withoutChip<Record extends { chip: string }>({ ch
 }
 `;
 const HANDLERS: Record<string, (handler: string) => string> = {
-  // An answer of the record itself would contain the chip, so these handlers write their bodies.
+  // If these handlers answered with the record itself, the reply would contain the chip. So they write their bodies.
   createPet: () => `import { handle } from 'contract-first';
 
 export default handle('createPet', async ({ body, idempotency, pets, urlOf }) => {
@@ -56,7 +59,7 @@ export default handle('getPet', async ({ params, pets }) => {
     ),
 };
 
-/** Lines that the compiler must refuse, or it says that nothing is wrong. */
+/** Lines that must be compile errors. `@ts-expect-error` is an error itself if the next line compiles. */
 const WRONG = `import { handle } from 'contract-first';
 import type { CollectionOf } from 'contract-first/store';
 import type { pets as description } from './domain.ts';

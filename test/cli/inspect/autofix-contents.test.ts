@@ -1,6 +1,6 @@
 /**
- * `npm run contract:inspect` fixes request bodies that are not JSON, leaves to handlers what the server could not check, and gives replies
- * that the server itself may send what its errors and headers are.
+ * `npm run contract:inspect` fixes request bodies other than JSON, makes bodies binary that the server cannot check,
+ * and adds to replies the errors and headers that the server itself sends.
  */
 import t from 'tap';
 import { autofix } from '../../../src/contract-first/cli/inspect/autofix/autofix.ts';
@@ -26,7 +26,7 @@ function documentWith(content: Json, components: Json = {}, method = 'post'): Js
   };
 }
 
-/** The content after it was set right, and the changes. */
+/** Returns the content after autofix, and the changes. */
 function fixed(content: Json, components?: Json, method?: string): { content: Json; changes: string[] } {
   const document = documentWith(content, components, method);
   const changes = autofix(document);
@@ -142,7 +142,7 @@ t.test("autofix joins the parts of a form's schema into one object if the meanin
   }
 });
 
-/** Reads the whole form. */
+/** A handler that reads all fields of a form. */
 const fill = async ({ body }: Json) => {
   const taken: Json[] = [];
   for await (const { name, value } of body) taken.push([name, value]);
@@ -188,7 +188,7 @@ t.test('a form whose schema is a oneOf is checked field by field, and as a whole
     t.equal((await send(wrong)).status, 400, wrong);
 });
 
-/** A contract with one operation, which replies with these. */
+/** Returns a contract with one operation that has these responses. */
 function contractWith(responses: Json, { components = {}, path = '/a' }: Json = {}): Json {
   const described = Object.entries(responses).map(([status, reply]) => [status, { description: '', ...Object(reply) }]);
   const get = { operationId: 'find', responses: Object.fromEntries(described) };

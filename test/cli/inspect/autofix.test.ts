@@ -1,4 +1,4 @@
-/** `npm run contract:inspect` fixes harmless mistakes in a third-party contract before it is judged. */
+/** `npm run contract:inspect` fixes harmless mistakes in a third-party contract before it judges the contract. */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
@@ -12,7 +12,7 @@ import { judged } from './judged-contract.ts';
 
 const schemaOf = (document: Json) => document.paths['/a'].post.responses['200'].content['application/json'].schema;
 
-/** A contract with one operation, which replies with this schema. */
+/** Returns a contract with one operation whose reply has this schema. */
 function contractWith(schema: Json, { operation = {}, media = {}, components = {}, others = {} }: Json = {}): Json {
   const content = { 'application/json': { schema, ...media } };
   const post = { operationId: 'find', responses: { '200': { description: 'Done.', content } }, ...operation };
@@ -159,7 +159,7 @@ t.test('autofix does not change components of an unknown kind, nor int64 next to
   t.strictSame(document, before);
 });
 
-/** A contract whose request has this field. */
+/** Returns a contract with one operation whose request body has this schema as field `a`. */
 const requestWith = (a: Json, components: Json = {}) => {
   const content = { 'application/json': { schema: { ...OBJECT, properties: { a } } } };
   return contractWith({}, { operation: { requestBody: { content } }, components });
@@ -298,7 +298,7 @@ t.test('autofix removes documentation that is not text, and gives each response 
   t.equal(document.paths['/a'].post.responses['200'].description, '');
 });
 
-/** The contract in a file. */
+/** Writes the contract to a file and returns its path. */
 const filed = (t: Test, text: string): string => `${t.testdir({ 'other.yaml': text })}/other.yaml`;
 
 t.test(

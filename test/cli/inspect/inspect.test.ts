@@ -1,4 +1,7 @@
-/** `npm run contract:inspect`: its table, and what it writes. The contracts are in `test/other-contracts/`. */
+/**
+ * `npm run contract:inspect`: the table that it prints, and the contract that it writes. The contracts are in
+ * `test/other-contracts/`.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,14 +18,14 @@ import { METHODS } from '../../../src/contract-first/engine/contract/document.ts
 import type { Json } from '../../any-json.ts';
 import { fileOf, OTHERS } from '../../other-contracts.ts';
 
-/** The contract in a file of its own, after an edit. */
+/** Writes an edited third-party contract to a file and returns its path. */
 function edited(t: Test, name: string, edit: (contract: Json) => void): string {
   const contract = parse(readFileSync(fileOf(name), 'utf8'));
   edit(contract);
   return `${t.testdir({ 'contract.yaml': stringify(contract) })}/contract.yaml`;
 }
 
-/** Returns the problems in the table, each with its place in the file and the fix. */
+/** Returns the problems in the table, each with its position in the file and its fix. */
 async function refusalsOf(file: string): Promise<string[]> {
   const { text, code } = await inspectContract(file);
   if (code !== 1) throw new Error(text);
@@ -184,7 +187,7 @@ t.test('inspect never runs text of a third-party contract as code', async (t) =>
   });
 });
 
-/** A thousandth of its size when it is sent. */
+/** The size of a reply that is compressed to a thousandth of it. */
 const BOMB_SIZE = 4_000_000;
 const BOMB = gzipSync(Buffer.alloc(BOMB_SIZE));
 
@@ -233,7 +236,7 @@ t.test('inspect can read a contract from a URL; if the download fails, one line 
   });
 });
 
-/** Runs the command in its own process. */
+/** Runs a command of contract-first in its own process. */
 function run(command: string, file: string) {
   const node = ['--import=./scripts/typescript/register.js', 'src/contract-first/cli/main.ts', command, file];
   return spawnSync(process.execPath, node, { encoding: 'utf8' });

@@ -1,4 +1,6 @@
-/** Judges a contract as `npm run contract:inspect` does, but fixes nothing before: each problem, in words. */
+/**
+ * Judges a contract like `npm run contract:inspect`, but without fixing it before. Returns the text of each problem.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';

@@ -14,7 +14,7 @@ const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const OPEN =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
-/** For each mistake: its sentence, the edit that breaks the contract, and all messages of the lint. */
+/** For each mistake: what the lint rejects, the edit of the contract, and all messages. */
 const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
     'an error response whose body is not the schema Error, or that has no body, is refused',
@@ -427,7 +427,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
 
 const STYLE = readFileSync(new URL('../../../openapi/redocly.yaml', import.meta.url), 'utf8');
 
-/** A folder with these files, and the style of the pet store next to them. */
+/** Makes a folder with these files and the pet store's redocly.yaml. */
 const styled = (t: Test, files: Record<string, string>) => t.testdir({ 'redocly.yaml': STYLE, ...files });
 
 const lint = async (...files: string[]) => (await lintFiles(files)).text;

@@ -1,4 +1,7 @@
-/** Style is the team's choice: every contract has errors where it is wrong, and the rules of a redocly.yaml next to it. */
+/**
+ * A contract in any style has lint errors only for real mistakes. A redocly.yaml next to the contract adds rules of
+ * style.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +17,7 @@ const SCRIPT = fileURLToPath(new URL('../../../src/contract-first/cli/main.ts', 
 
 const string = { type: 'string' };
 
-/** Writes a contract in the style of another team: errors of RFC 9457, no tags, no descriptions, ids in snake_case. */
+/** Returns a contract in another team's style: errors of RFC 9457, no tags, no descriptions, ids in snake_case. */
 function contractOf(edit: (contract: Json) => unknown = () => {}): string {
   const problem = { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } };
   const book = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Book' } } } };

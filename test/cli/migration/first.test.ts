@@ -1,4 +1,4 @@
-/** First migrations, written from descriptions, on both databases. */
+/** Writes the first migration of each domain from its description, and opens it on both databases. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
@@ -13,7 +13,7 @@ import { domain as orders } from '../../orders/domain.ts';
 import { type Open, onBoth } from '../../orders/shops.ts';
 import { domain as tenants } from '../../tenants/domain.ts';
 
-/** The domain with written migrations, in a folder. */
+/** Returns the domain with written migrations, in the test's folder. */
 function withWritten(t: Test, domain: AnyDomain): AnyDomain {
   const folder = t.testdir();
   const written = writeFirstMigrations(domain).map(({ collection, sqlite, postgres }) => {

@@ -1,4 +1,7 @@
-/** The next migration, written from a changed description, with records in the tables of both databases. */
+/**
+ * Writes the next migration after a description has changed, and runs it on both databases with records in their
+ * tables.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-/** Migrations that change what ALTER TABLE of SQLite cannot, with records in the tables of both databases. */
+/** Migrations for changes that ALTER TABLE of SQLite does not support, with records in the tables of both databases. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
@@ -34,12 +34,12 @@ function buildDomain(t: Test) {
   });
 }
 
-/** What a team has added by hand: checks, indexes, triggers on this table and on another, and a view. */
+/** SQL that a team has added by hand: checks, indexes, triggers on this and on another table, and a view. */
 const BY_HAND = `
 CREATE INDEX things_by_hand ON things (label, name);
 CREATE INDEX things_by_colour ON things (colour, name);
 `;
-/** PostgreSQL changes no type of a column that a view uses. */
+/** Only for SQLite, because PostgreSQL does not change the type of a column that a view uses. */
 const VIEW = 'CREATE VIEW small_things AS SELECT id FROM things WHERE note IS NULL;';
 const TRIGGERS = `
 CREATE TRIGGER note_parts AFTER INSERT ON parts BEGIN UPDATE things SET label = 'has parts' WHERE id = NEW.thing_id; END;
@@ -55,7 +55,7 @@ function edit(domain: AnyDomain, collection: string, kind: string, change: (sql:
 
 const CHECKS = `CHECK (length(name) < 50 /* ) */ AND name <> 'x)'), CHECK (coalesce(colour, '') <> 'grey')`;
 
-/** The first migration, with all that a team added. */
+/** Writes the first migration, and adds the team's SQL. */
 function writeFirst(domain: AnyDomain) {
   writeNext(domain, 'first', NONE);
   for (const kind of ['sqlite', 'postgres']) {

@@ -1,4 +1,4 @@
-/** Migrations for other types and for former unique sets, with records in the tables of both databases. */
+/** Migrations that change types or drop unique sets, with records in the tables of both databases. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';

@@ -1,4 +1,7 @@
-/** With `--assume`, a required field without a source gets the contract's example, and is marked as assumed. */
+/**
+ * With `--assume`, `new` fills a required field that no request sends with the contract's example, and marks it as
+ * assumed.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
@@ -14,7 +17,7 @@ async function written(t: Test, edit: Parameters<typeof books>[0], isAssuming: b
   return writeCollections(await loadContract(file), { isAssuming });
 }
 
-/** A book with these further fields, which are required, and which no body has. */
+/** Adds required fields to the books that no request body contains. */
 const withFields =
   (fields: Json): Parameters<typeof books>[0] =>
   ({ book }) => {

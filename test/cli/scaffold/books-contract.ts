@@ -1,4 +1,4 @@
-/** A contract with the resource books, for tests of what `new` writes. */
+/** A contract with the resource `books`, for tests of the code that `new` writes. */
 import type { Json } from '../../any-json.ts';
 
 export const text = { type: 'string' };
@@ -9,7 +9,7 @@ export const path = (name: string, schema: Json) => ({ name, in: 'path', require
 export const query = (name: string, schema: Json, others = {}) => ({ name, in: 'query', schema, ...others });
 export const none = { description: 'None.' };
 
-/** A contract with the resource books, in these parts. */
+/** Returns the contract after an edit of its parts. `name` replaces the name of the resource. */
 export function books(
   edit: (parts: { paths: Json; schemas: Json; book: Json; body: Json }) => void = () => {},
   name = 'books',

@@ -1,4 +1,4 @@
-/** `new` writes collections for the resources of a contract, and says why others are not stored. */
+/** `new` writes collections for the resources of a contract, and gives a reason for those that it does not store. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

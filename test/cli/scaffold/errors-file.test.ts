@@ -1,4 +1,4 @@
-/** `new` writes the errors of a contract in the contract's own form. */
+/** `new` writes an `errors.ts` that makes error bodies in the contract's own form. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +20,7 @@ const object = (properties: Json, required = Object.keys(properties)): Json => (
   required,
 });
 
-/** A contract whose replies by status have these schemas. */
+/** Returns a contract whose replies have these schemas, by status. */
 const contractWith = (replies: Record<string, Json>, path = '/things/{id}'): Json => ({
   openapi: '3.1.0',
   info: { title: 'Things', version: '1.0.0' },
@@ -45,7 +45,10 @@ const contractWith = (replies: Record<string, Json>, path = '/things/{id}'): Jso
 
 let count = 0;
 
-/** Writes the errors of the contract, imports what was written, and lets it pass the checks of `generate`. */
+/**
+ * Writes the `errors.ts` of a contract, and imports it. Checks that it makes the same bodies as the function that `new`
+ * tried. Returns both, and the checks of `generate`.
+ */
 async function written(t: Test, contract: Json) {
   const folder = t.testdir();
   const file = join(folder, 'contract.json');
@@ -59,7 +62,7 @@ async function written(t: Test, contract: Json) {
     : { toErrorBody: toUsualBody };
   const bodyOf = (error: HttpError, reply = String(error.status), make = imported.toErrorBody) =>
     make({ ...error.body, problems: error.problems, requestId: 'r1', operation: 'getThing' as never, reply });
-  // Two bodies made one after the other may differ by a millisecond.
+  // Two bodies may differ in their time by a millisecond.
   const untimed = (body: unknown) =>
     stringify(body)?.replace(/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"/g, '"a time"');
   for (const one of ['route_not_found', 'internal_error', 'rate_limited'] as ErrorCode[])

@@ -1,4 +1,4 @@
-/** The code that `new` writes is short, typed, and the same each time. */
+/** The code that `new` writes is short, typed, and the same in every run. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,10 @@ import { books, json, path, record, taggedBooks, text } from './books-contract.t
 const PETSTORE = fileURLToPath(new URL('../../../openapi/petstore.yaml', import.meta.url));
 const OTHERS = fileURLToPath(new URL('../../other-contracts/', import.meta.url));
 
-/** Books whose handlers need the most lines: several types of bodies, ids in bodies, and parameters without a meaning. */
+/**
+ * A contract whose handlers need the most lines: several media types of bodies, ids in bodies, and parameters without
+ * effect.
+ */
 const longest = books(({ paths, body, book }) => {
   const id = { ...text, format: 'uuid' };
   body.properties.id = book.properties.id = id;

@@ -1,4 +1,4 @@
-/** A list that the contract gives no pages returns all its records, or a 501 that says why. */
+/** A list without pages returns all its records, or a 501 that gives the reason. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';

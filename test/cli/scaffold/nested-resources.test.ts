@@ -1,4 +1,4 @@
-/** `new` stores records with a parent in their path, and keeps those of different parents apart. */
+/** `new` stores records below a parent's path, and separates the records of different parents. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
@@ -10,7 +10,7 @@ import { books, json, none, path, record, reply, text } from './books-contract.t
 
 const int64 = { type: 'integer', format: 'int64' };
 
-/** Books with notes: `/books/{bookId}/notes/{noteId}`. */
+/** Returns a contract of books with notes at `/books/{bookId}/notes/{noteId}`. */
 function notes(edit: (parts: { paths: Json; note: Json; body: Json; schemas: Json }) => void = () => {}): Json {
   return books(({ paths, schemas }) => {
     const note: Json = {
@@ -145,7 +145,7 @@ t.test("the written handlers accept a body that contains the record's id, and a 
   t.match(found?.handlers.get('replaceNote'), 'notes.replace(params.noteId, { ...changes, bookId: params.bookId }, {');
 });
 
-/** The notes at another path. */
+/** Moves the notes to another path. */
 function move(paths: Json, from: string, to: string, parameters: Json[]): void {
   for (const end of ['', '/{noteId}']) {
     const item = paths[from + end];

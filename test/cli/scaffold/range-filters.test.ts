@@ -1,4 +1,4 @@
-/** `new` writes filters by a range, only if the name and the type of a parameter leave no doubt. */
+/** `new` writes range filters only if the name and the type of a parameter are unambiguous. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
@@ -13,7 +13,7 @@ const date = { ...text, format: 'date' };
 const int64 = { type: 'integer', format: 'int64' };
 const number = { type: 'number' };
 
-/** The list of books with these parameters, and the other files of the collection. */
+/** Writes the service of a contract whose list has these parameters. Returns the list's handler and the other files. */
 async function listWith(t: Test, parameters: Json[], edit: Parameters<typeof books>[0] = () => {}) {
   const contract = books((parts) => {
     const { get } = parts.paths['/books'];

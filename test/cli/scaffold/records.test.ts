@@ -1,4 +1,7 @@
-/** `new` finds records in any body: alone or in an envelope, with or without a name, and makes their ids in the form of the contract. */
+/**
+ * `new` finds records in any body, alone or in an envelope, with or without a named schema. Written handlers make ids
+ * in the contract's form.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
@@ -28,7 +31,7 @@ const object = (properties: Json, required = Object.keys(properties)) => ({ type
 const flag = { type: 'boolean' };
 const integer = { type: 'integer' };
 const all = { type: 'array', items: record('Book') };
-/** All replies with a book, in this envelope. */
+/** Returns an edit that puts all replies with books into envelopes. */
 const inEnvelope =
   (toSchema: (book: Json) => Json, toList = toSchema): Edit =>
   ({ paths }) => {

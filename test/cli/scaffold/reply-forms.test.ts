@@ -1,4 +1,6 @@
-/** `new` finds the record in replies of many forms: a list with one record, the only alternative, an object without fields. */
+/**
+ * `new` finds the record in unusual replies: a list with one record, a single alternative, an object without fields.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
@@ -20,7 +22,7 @@ async function write(t: Test, edit?: Parameters<typeof books>[0], isAssuming = f
 
 const list = { type: 'array', items: record('Book') };
 
-t.test('a reply with a list of one record contains the record', async (t) => {
+t.test('new finds the record in a reply that is a list of one record', async (t) => {
   const { handlers, test } = await write(t, ({ paths }) => {
     paths['/books'].post.responses[201] = reply(list);
     const { get, patch } = paths['/books/{bookId}'];
@@ -36,7 +38,7 @@ t.test('a reply with a list of one record contains the record', async (t) => {
   t.match(written, 'listed.body?.items?.some((one)');
 });
 
-t.test('a get that may list several records with a common value is not written', async (t) => {
+t.test('new writes no handler for a get that could return several records with a common value', async (t) => {
   const { reasons } = await write(t, ({ paths }) => {
     delete paths['/books'];
     paths['/books/{bookId}'].get.responses[200] = reply(list);
@@ -44,7 +46,7 @@ t.test('a get that may list several records with a common value is not written',
   t.equal(reasons.get('getBook'), 'its reply is not a Book');
 });
 
-t.test('the only alternative of a schema besides null is the schema', async (t) => {
+t.test('new treats a schema whose only alternative besides null is another schema like that schema', async (t) => {
   const { handlers, reasons } = await write(t, ({ paths }) => {
     const only = { oneOf: [record('Book')] };
     const data = { anyOf: [record('Book'), { type: 'null' }] };
@@ -58,29 +60,32 @@ t.test('the only alternative of a schema besides null is the schema', async (t) 
   t.equal(reasons.get('replaceBook'), 'its reply is not a Book');
 });
 
-t.test('a change answers an object without fields, or with the id under another name', async (t) => {
-  const int64 = { type: 'integer', format: 'int64' };
-  const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, text]));
-  const other = await write(t, ({ paths }) => {
-    paths['/books'].post.responses[201] = reply({ type: 'object', properties: { bookId: int64, ...many } });
-  });
-  t.equal(other.reasons.get('createBook'), 'its reply is not a Book');
-  const { handlers } = await write(t, ({ paths }) => {
-    const { patch, put, delete: remove } = paths['/books/{bookId}'];
-    patch.responses[200] = reply({ type: 'object' });
-    put.responses[200] = reply({ description: 'Anything.' });
-    remove.responses = {
-      200: reply({ type: 'object', required: ['book_id'], properties: { book_id: int64, ...many } }),
-    };
-    paths['/books'].post.responses[201] = reply({ type: 'object', properties: { bookId: int64 } });
-  });
-  t.match(handlers.get('changeBook'), 'return { status: 200, body: {} };');
-  t.match(handlers.get('replaceBook'), 'return { status: 200, body: {} };');
-  t.match(handlers.get('deleteBook'), 'body: { book_id: book.id }');
-  t.match(handlers.get('createBook'), 'body: { bookId: book.id }');
-});
+t.test(
+  'the written handler of a change can answer with an object without fields, or with the id under another name',
+  async (t) => {
+    const int64 = { type: 'integer', format: 'int64' };
+    const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, text]));
+    const other = await write(t, ({ paths }) => {
+      paths['/books'].post.responses[201] = reply({ type: 'object', properties: { bookId: int64, ...many } });
+    });
+    t.equal(other.reasons.get('createBook'), 'its reply is not a Book');
+    const { handlers } = await write(t, ({ paths }) => {
+      const { patch, put, delete: remove } = paths['/books/{bookId}'];
+      patch.responses[200] = reply({ type: 'object' });
+      put.responses[200] = reply({ description: 'Anything.' });
+      remove.responses = {
+        200: reply({ type: 'object', required: ['book_id'], properties: { book_id: int64, ...many } }),
+      };
+      paths['/books'].post.responses[201] = reply({ type: 'object', properties: { bookId: int64 } });
+    });
+    t.match(handlers.get('changeBook'), 'return { status: 200, body: {} };');
+    t.match(handlers.get('replaceBook'), 'return { status: 200, body: {} };');
+    t.match(handlers.get('deleteBook'), 'body: { book_id: book.id }');
+    t.match(handlers.get('createBook'), 'body: { bookId: book.id }');
+  },
+);
 
-t.test('a resource gets the shortest name that is free, from the last segments of its path', async (t) => {
+t.test('new names a resource after the last segments of its path, and uses as few of them as are unique', async (t) => {
   const { collections } = await write(t, ({ paths }) => {
     const copy = (start: string) => {
       for (const [path, item] of Object.entries(structuredClone(paths)).slice(0, 2)) {

@@ -1,4 +1,7 @@
-/** A body may allow values that the record does not: the operation is stored, and such a value is a 400. */
+/**
+ * If a request body allows values that the record does not, `new` still stores the operation, and such values are a
+ * 400.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';

@@ -1,4 +1,4 @@
-/** `new` compiles what it has written, and takes back what does not fit. */
+/** `new` compiles the code that it has written, and removes the files that do not compile. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ import { books, json, path, query, record, reply, text } from './books-contract.
 const TEST = [...NODE_ARGS, '--test'];
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Books, whose bodies are wider than the records and whose update does not compile, and shelves, of which no operation does; notes belong to a shelf. */
+/**
+ * A contract of books, shelves and notes. The bodies of books allow more than the records, and their update does not
+ * compile. No operation of shelves compiles. Notes belong to a shelf.
+ */
 function contractOfTwo() {
   const { paths, components, ...others } = books(({ paths, book, body }) => {
     const changes = { type: 'object', properties: { titles: text, price: { type: 'number' } } };

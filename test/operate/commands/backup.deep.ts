@@ -5,10 +5,10 @@ import { Sqlite } from '../../../src/contract-first/store/sqlite/sqlite.ts';
 import { startProgram, startServer } from '../../program.ts';
 import { KEY, send } from '../../service.ts';
 
-/** How many commands are killed, of each kind. */
+/** The number of commands of each kind that are killed. */
 const ROUNDS = Number(process.env.ROUNDS ?? 2);
 const CLIENTS = 16;
-/** When a command is killed at the latest, in milliseconds after its start. */
+/** The latest time at which a command is killed, in milliseconds after its start. */
 const LATEST = 1500;
 
 const start = (t: Test, name: string, arg: string, file: string) =>
@@ -19,7 +19,7 @@ async function run(t: Test, name: string, arg: string, file: string): Promise<vo
   t.equal(await exit, 0, output.stderr);
 }
 
-/** Adds records until the server is gone. Returns them as they were acknowledged, with the time. */
+/** Adds records until the server is gone, and records each acknowledged one with the time of its reply. */
 async function addUntilEnd(port: number, acknowledged: Map<number, [text: string, at: number]>): Promise<void> {
   for (let count = 0; ; count++) {
     const body = { name: `Rex ${count} 🐕`, categoryId: Number.MAX_SAFE_INTEGER - count };
@@ -67,7 +67,7 @@ t.test(
   },
 );
 
-/** Rows of another program's, so that copying takes time. */
+/** Adds pets with another program, so that copying the database takes time. */
 function fill(file: string, count: number): void {
   const db = new Sqlite(file);
   db.exec(`INSERT INTO pets (name, category_id)
@@ -83,7 +83,7 @@ function countRows(file: string): number {
   return count;
 }
 
-/** Starts a command, and kills it at any moment. */
+/** Starts a command, and kills it at a random time. */
 async function kill(t: Test, name: string, arg: string, file: string): Promise<void> {
   const { child, exit } = start(t, name, arg, file);
   await wait(LATEST * Math.random());
@@ -117,7 +117,7 @@ t.test('a backup or restore that is killed at any time leaves a complete result 
     fill(file, 1000);
   }
   t.comment(`of ${ROUNDS} each, ${done.backup} backups and ${done.restore} restores were done`);
-  // What was there before is never lost.
+  // Every restore has kept the database that it replaced.
   const kept = readdirSync(folder).filter((name) => /^a\.db\.\d+T\d+Z$/.test(name));
   for (const name of kept) t.equal(countRows(`${folder}/${name}`), 3000);
   await run(t, 'restore', `${folder}/b`, file);

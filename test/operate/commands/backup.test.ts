@@ -20,7 +20,7 @@ import { type ProgramOptions, type Server, startProgram, startServer } from '../
 
 type Command = 'backup' | 'restore';
 
-/** A folder with a database, and the two commands on it. */
+/** Makes a folder for a database. Returns functions that start a server and run the two commands on it. */
 function prepare(t: Test, env: Record<string, string> = {}) {
   const folder = t.testdir();
   const { DATABASE_URL = `sqlite:${folder}/a.db` } = env;
@@ -41,7 +41,7 @@ function prepare(t: Test, env: Record<string, string> = {}) {
 const add = async ({ request }: Server, name: string) =>
   (await request('/v1/pets', { method: 'POST', body: { name, categoryId: 7 } })).text;
 
-/** A database with two records and its backup, as `b`. */
+/** Starts a server with two records, and makes a backup named `b`. */
 async function prepareBackup(t: Test) {
   const all = prepare(t);
   const server = await all.server();
@@ -132,7 +132,7 @@ t.test('a backup that is stopped leaves no file, even on a faulty disk', async (
   const args = ['backup', `${folder}/b`];
   const program = startProgram(t, 'src/main.ts', { args, env: disk.env, isCovered: true });
   const names = () => readdirSync(folder).filter((name) => name.startsWith('b'));
-  // Until the thread that copies has its journal, too, and waits for the disk.
+  // Waits until the copying thread has created its journal and is blocked by the disk.
   while (names().length < 2) await wait(20);
   program.child.kill('SIGTERM');
   t.equal(await program.exit, 'SIGTERM');
@@ -180,7 +180,7 @@ t.test('two restores in the same second each keep the database that they replace
   const { folder, names, run, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
-  // As others of these seconds would have kept it.
+  // These names are already taken, as if other restores had kept databases in these seconds.
   const begun = Date.now();
   const taken = [0, 1, 2, 3].map((second) => new Date(begun + second * 1000).toISOString().replace(/[-:]|\.\d+/g, ''));
   for (const name of taken) writeFileSync(`${folder}/a.db.${name}`, 'earlier');
@@ -217,7 +217,7 @@ t.test(
   async (t) => {
     const { run, folder } = await prepareBackup(t);
     const isRoot = process.getuid?.() === 0;
-    // A folder of somebody else's, where all may write.
+    // A folder that belongs to another user, where everybody may write.
     const place = isRoot ? `${folder}/theirs` : '/dev/shm';
     if (isRoot) {
       mkdirSync(place);

@@ -17,20 +17,20 @@ import { startPostgres } from '../../postgres.ts';
 import { startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-/** Runs the check as a program, in its own process. */
+/** Runs `--check` as a program, in its own process. */
 async function runCheck(t: Test, env: Record<string, string>) {
   const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--check'], env, isCovered: true });
   return { code: await exit, ...output };
 }
 
-/** The same, here. */
+/** Runs the same check in this process. */
 async function check(env: Record<string, string>, leastFree?: number, settings: Settings = {}) {
   const lines: string[] = [];
   const isRight = await checkStart(env, (text) => lines.push(text), { ...service, settings }, leastFree);
   return { code: isRight ? 0 : 1, stdout: lines.join('\n') };
 }
 
-/** Everything in a folder: names, times and contents. */
+/** Returns the state of a folder: the names, times and contents of its files. */
 const stateOf = (folder: string) =>
   readdirSync(folder).map((name) => {
     const file = `${folder}/${name}`;
@@ -143,7 +143,7 @@ t.test(
   },
 );
 
-/** Runs the check and a start on a database. If they fail, the words must be the same. */
+/** Runs the check and a start on the same database. If one fails, the other must fail with the same message. */
 async function checkAndOpen(t: Test, DATABASE_URL: string) {
   const { code, stdout } = await check({ DATABASE_URL, API_KEYS: KEY });
   const [, finding = ''] = /^database: (?:WRONG: )?(.*)$/m.exec(stdout) ?? [];
@@ -161,7 +161,7 @@ async function checkAndOpen(t: Test, DATABASE_URL: string) {
   return { code, finding, migrated: migrated[0] };
 }
 
-/** How many migrations there are in all. */
+/** The number of all migrations. */
 const to = loadMigrations('sqlite', domain).length;
 
 const NEWER = /^engine\/0999-more\.sql has run, and is not there: start a newer program/;

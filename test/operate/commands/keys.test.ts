@@ -66,7 +66,7 @@ t.test('--expires rejects an invalid or past date, and one after the year 9999',
     '2130-04-31T10:00',
   ]) {
     await t.rejects(run(store, 'create', 'x', '--expires', text), { message: DATE }, text);
-    // A key that has leaked ends at once.
+    // For `--keep`, 0 is valid: a leaked key can end immediately.
     if (text !== '0') await t.rejects(run(store, 'rotate', 'x', '--keep', text), { message: DATE }, text);
   }
 });

@@ -1,11 +1,11 @@
-/** Runs commands of keys on an open store, and reads what `create` prints. */
+/** Runs keys commands on an open store, and reads the output of `keys create`. */
 import { runCommand } from '../../../src/contract-first/operate/commands/command-line.ts';
 import { toKeyCommands } from '../../../src/contract-first/operate/commands/keys.ts';
 import type { Store } from '../../../src/contract-first/store/store.ts';
 
 type Keyed = Parameters<typeof toKeyCommands>[0];
 
-/** The exit code if the call is wrong, or the text that is printed. */
+/** Returns the printed text, or the exit code if the arguments are wrong. */
 export async function runKeys(store: Store, service: Keyed, args: readonly string[]): Promise<string> {
   let printed = '';
   const commands = toKeyCommands(service, async (_makes, work) => {
@@ -18,7 +18,7 @@ export async function runKeys(store: Store, service: Keyed, args: readonly strin
 export const MADE =
   /^Key ([0-9a-f]{8}) \(([\s\S]+)\), (?:valid until (.*)|without expiry), for (.*):\n\n {2}(petstore_[0-9a-f]{48})\n\n/;
 
-/** Reads the output of `create` about the new key. */
+/** Reads the new key and its properties from the output of `keys create`. */
 export function toMade(text: string) {
   const [, id, name, expiresAt, scopes, key] = MADE.exec(text) as string[];
   return { id, name, expiresAt, scopes, key } as {

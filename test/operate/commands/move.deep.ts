@@ -5,10 +5,10 @@ import { openUrl } from '../../database.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../../postgres.ts';
 import { startProgram, startServer } from '../../program.ts';
 
-/** How many moves are stopped, to each kind of database. */
+/** The number of moves to each kind of database that are stopped. */
 const ROUNDS = Number(process.env.ROUNDS ?? 2);
 const COUNT = 60_000;
-/** When a move is stopped at the latest, in milliseconds after its start. */
+/** The latest time at which a move is stopped, in milliseconds after its start. */
 const LATEST = 1500;
 
 const server = await startPostgres(t);
@@ -92,7 +92,7 @@ t.test(
       const creating = async () => {
         while (!isOver) await source?.request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
       };
-      // The first and the last are always renamed at once.
+      // Renames the first and the last pet in the same statement, so that a consistent copy has the same name for both.
       const renaming = async () => {
         for (let name = 1; !isOver; name++) {
           await execute(`UPDATE pets SET name = '${name}' WHERE id IN (1, 19999)`).catch(() => {});
@@ -117,7 +117,7 @@ t.test(
       t.ok(lastId >= 20_000);
       t.equal((await target?.request(`/v1/pets/${lastId}`))?.text, (await source?.request(`/v1/pets/${lastId}`))?.text);
       const next = await target?.request('/v1/pets', { method: 'POST', body: { name: 'Max', categoryId: 7 } });
-      // PostgreSQL's numbers are those of now, not of the moment.
+      // The sequence of PostgreSQL is not part of the snapshot: its number may be higher than the last copied id.
       t.ok(Number(next?.headers.location?.replace(/.*\//, '')) > lastId, String(next?.headers.location));
       for (const one of [source, target]) one?.child.kill('SIGTERM');
     }

@@ -1,4 +1,6 @@
-/** The key of a first run, and the line that tries it, with contracts whose keys are sent in other places. */
+/**
+ * The key that a first start makes, and the curl command that it prints, for contracts with keys in various locations.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
@@ -16,7 +18,7 @@ import { openUrl } from '../../database.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 import { finished, KEY, startService } from '../../service.ts';
 
-/** Changes the contract so that all operations accept the key of this scheme. */
+/** Returns an edit that makes all operations accept the key of this scheme. */
 const withScheme =
   (scheme: object): Edit =>
   ({ securitySchemes, components, listPets, createPet, getPet }) => {

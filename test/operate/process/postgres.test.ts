@@ -9,7 +9,7 @@ import type { ReceivedReply, RequestOptions, SendRequest } from '../../service.t
 const postgres = await startPostgres(t);
 const CREATE = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
 
-/** Asks until the answer has this status. */
+/** Repeats a request until the reply has this status. */
 async function untilStatus(
   request: SendRequest,
   url: string,
@@ -31,7 +31,7 @@ t.test(
     const servers = await Promise.all([startServer(t, { env, isCovered: true }), startServer(t, { env })]);
     const [one, other] = servers.map(({ request }) => request) as [SendRequest, SendRequest];
 
-    // With a key, so that it can be sent again where the machine stands still.
+    // The Idempotency-Key makes it safe to repeat the create if the machine pauses.
     const first = { ...CREATE, headers: { 'idempotency-key': 'first' } };
     const { headers, text } = await untilStatus(one, '/v1/pets', first, 201);
     t.equal((await untilStatus(other, headers.location as string, {}, 200)).text, text);
@@ -110,7 +110,7 @@ t.test('a start that cannot use its database ends with one line that gives the r
     clearInterval(cancelling);
     return output.stderr;
   };
-  // An administrator does not wait for the timeout.
+  // The query of an administrator cancels the waiting statements, so that the test need not wait for the timeout.
   const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
   const late = 'canceling statement due to user request.\n';
   t.equal(await why(), `The database cannot be used now: ${late}`);

@@ -7,7 +7,7 @@ import { domain } from '../../../src/generated/domain.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-/** Starts the server where it is expected to end at once, and returns what it left. */
+/** Starts the server with settings with which it must end. Returns its exit code and output. */
 async function startInVain(t: Test, options: ProgramOptions) {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
   const program = startProgram(t, 'src/main.ts', { ...options, env });
@@ -57,7 +57,7 @@ correct them, or undo the edit of the contract
   );
 });
 
-/** A copy of the project, to be edited. */
+/** Makes a copy of the project to edit. */
 function copyProject(t: Test): string {
   const root = t.testdir();
   for (const name of ['src', 'handlers', 'openapi', 'scripts', 'package.json', 'tsconfig.json']) {
@@ -66,7 +66,7 @@ function copyProject(t: Test): string {
   return root;
 }
 
-/** A command says every four seconds that it goes on. */
+/** Removes the lines of progress, which the build prints every four seconds. */
 const withoutProgress = (text: string) => text.replace(/^(The|Checking) .* …( \d+ s)?\n/gm, '');
 
 t.test('the build reports every difference between the contract and the handlers', async (t) => {

@@ -12,7 +12,7 @@ import { domain } from '../../../src/generated/domain.ts';
 import { type ProgramOptions, startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-/** Starts the server where it is expected to end at once, and returns what it left. */
+/** Starts the server with settings with which it must end. Returns its exit code and output. */
 async function startInVain(t: Test, options: ProgramOptions) {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, ...options.env };
   const program = startProgram(t, 'src/main.ts', { ...options, env, isCovered: true });
@@ -163,7 +163,7 @@ t.test('an uncaught error is logged and stops the server gracefully, with exit c
   program.child.stderr?.destroy();
   t.equal(await program.exit, 1);
   const lines = program.output.stdout.trim().split('\n');
-  // Each line says when it was logged; a fatal one may be written ahead of one that is still on its way.
+  // The lines are sorted by their time, because a fatal line may be written before lines that are still buffered.
   t.match(
     lines.map((line) => JSON.parse(line)).sort((a, b) => a.time - b.time || a.level - b.level),
     [

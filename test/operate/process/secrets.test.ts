@@ -1,4 +1,4 @@
-/** Searches everything that a run of the service writes for keys. */
+/** Searches everything that a server writes for keys. */
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { toMade } from '../commands/made-keys.ts';
 
 const PLANTED = 'Planted/key+with~delimiters-0123456789==';
 
-/** The umask of an administrator's shell, with which everybody can read files. */
+/** The umask of a usual shell, with which new files are readable for everybody. */
 const shell = 'umask 022';
 
 const encoded = (text: string) => text.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
@@ -25,7 +25,7 @@ const SPELLINGS: ((key: string) => string)[] = [
   (key) => encoded(encoded(key)),
 ];
 
-/** Requests with a key in any place where none belongs. */
+/** Requests that contain a key at every position where none is expected. */
 const requestsWith = (key: string) =>
   [
     ...['?api_key=', '#api_key=', '&key=', ';', '?a=1&b=', '/', '/1?', '?x=%ff'].map(

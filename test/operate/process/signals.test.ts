@@ -54,7 +54,10 @@ t.test('SIGHUP without a terminal is only logged', async (t) => {
   t.equal(await exit, 0);
 });
 
-/** The signal has come before the new listener is there, and is delivered after it: in between, no turn of the event loop ends. */
+/**
+ * A program that gets the signal before it adds its new listener. No turn of the event loop ends in between, so the
+ * signal is delivered to the new listener.
+ */
 const SIGNAL_MEANWHILE = `
   const { endOnSignals, onSignals } = await import('./src/contract-first/operate/process/signals.ts');
   endOnSignals();
@@ -72,7 +75,7 @@ t.test('a signal that arrives while a graceful stop is being prepared is not los
   t.equal(said, 'SIGTERM\n');
 });
 
-/** A program that is being loaded, and catches signals already. */
+/** Starts the server. Resolves as soon as it catches signals, while it is still loading. */
 async function load(t: Test, env: Record<string, string> = {}) {
   const program = startProgram(t, 'src/main.ts', { env: { PORT: '0', ...env }, isCovered: true });
   const { pid } = program.child;
@@ -83,7 +86,7 @@ async function load(t: Test, env: Record<string, string> = {}) {
 }
 
 t.test('a signal that arrives while the program loads ends it', async (t) => {
-  // It waits for a database that never answers, so that the signal does not come too late.
+  // The server waits for a database that never answers, so that it is certainly still loading when the signal comes.
   const silent = createServer().listen(0, '127.0.0.1');
   t.teardown(() => silent.close());
   await once(silent, 'listening');

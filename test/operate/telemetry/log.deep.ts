@@ -37,7 +37,7 @@ t.test('a log that nobody reads delays neither requests nor the stop', async (t)
   t.equal(await stop(server), 0);
 });
 
-/** A server whose log is on a disk that stalls from now on. */
+/** Starts a server whose log is on a disk that stalls from now on. */
 async function startOnStalledLog(t: Test) {
   const disk = prepareFaultyDisk(t);
   const log = `${t.testdirName}/log`;

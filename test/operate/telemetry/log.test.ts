@@ -52,7 +52,8 @@ t.test('a log that nobody reads delays no request; the next reader sees how many
   await request('/livez?the-last');
   await server.written('stdout', /the-last.*\n/);
   const lines = server.output.stdout.trimEnd().split('\n');
-  // The rest is whole: a line each for the database that was made and for listening, for the requests that are left, and for what was lost.
+  // All other lines are complete: one each for the created database and the start, one for each logged request, and one
+  // for the lost lines.
   t.equal(lines.map((line) => JSON.parse(line)).length, 2 + 4002 - lost + 1);
 
   server.child.stdout?.pause();

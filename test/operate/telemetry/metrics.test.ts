@@ -7,7 +7,7 @@ import { RequestCounts } from '../../../src/contract-first/operate/telemetry/req
 import { StoreCounts } from '../../../src/contract-first/store/store.ts';
 import { send, startService } from '../../service.ts';
 
-/** The metrics of a process with this database, and how to read the value of one. */
+/** Builds the metrics of a process with this database, and a function that reads the value of one. */
 function build(databaseFile?: string) {
   const counts = new RequestCounts(String, {});
   const parts = { counts, stored: new StoreCounts(), deprecated: new Set<string>(), build: {}, databaseFile };

@@ -9,12 +9,12 @@ import { KEY, type RequestOptions, readOurs, send } from '../../service.ts';
 
 const PET = { name: 'Rex', categoryId: 1 };
 
-/** A server with a listener for operators. */
+/** Starts a server with a port for operators. */
 async function start(t: Test, env: Record<string, string> = {}) {
   const server = await startServer(t, { env: { ADMIN_PORT: '0', ...env }, isCovered: true });
   const [, port] = await server.written('stdout', /"admin":"http:\/\/127\.0\.0\.1:(\d+)"/);
   const ask = (path: string, options: RequestOptions = {}) => send(Number(port), path, { key: null, ...options });
-  /** Every sample, by its name and labels. */
+  /** Returns the value of every sample by its name and labels. */
   async function scrape(): Promise<Map<string, number>> {
     const { text } = await ask('/metrics');
     const lines = text.split('\n').filter((line) => line && !line.startsWith('#'));
@@ -91,7 +91,7 @@ t.test(
     for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
       const before = Date.now() / 1000;
       const { scrape, request, child, exit } = await start(t, { DATABASE_URL });
-      // Where the machine stands still, PostgreSQL refuses some.
+      // PostgreSQL may reject some creates if the machine pauses, so they are repeated.
       for (let created = 0; created < 20; ) {
         const create = () => request('/v1/pets', { method: 'POST', body: PET });
         const replies = await Promise.all(Array.from({ length: 20 - created }, create));
@@ -101,7 +101,7 @@ t.test(
       let samples = new Map<string, number>();
       const read = (name: string) => samples.get(name) ?? Number.NaN;
       let lists = 0;
-      // Behind a write, pages are kept for a second.
+      // Pages are not cached for a second after a write.
       for (let isOver = false; !isOver; lists++) {
         await request('/v1/pets?limit=2');
         samples = await scrape();
@@ -126,7 +126,7 @@ t.test(
         t.equal(count('read', 'used') + count('read', 'idle'), 3);
         t.equal(count('write', 'used') + count('write', 'idle'), 1);
         const pending = 'db_client_connection_pending_requests{db_client_connection_pool_name="read"}';
-        // The server itself asks now and then, for keys and for its health.
+        // The server itself also makes requests now and then, to read keys and to check its health.
         while (read(pending) !== 0) samples = await scrape();
         t.equal(read(pending), 0);
       }
@@ -144,7 +144,7 @@ t.test("the operators' port reads only a limited part of a request body", async 
   ] as const) {
     const { reply, sent } = await flood(adminPort, `${line} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
     t.equal(reply?.status, status, line);
-    // Most of it in the system's buffers.
+    // Most of these bytes are in the buffers of the operating system.
     t.ok(sent < 50_000_000, `${sent} bytes were taken of ${line}`);
   }
 });

@@ -28,7 +28,7 @@ interface Span {
   links?: { traceId: string; spanId: string }[];
 }
 
-/** A collector, and a server that sends its traces there, each span at once. */
+/** Starts a collector, and a server that exports each span to it within 50 ms. */
 async function startTraced(t: Test, env: Record<string, string> = {}) {
   const spans: Span[] = [];
   const resources: unknown[] = [];
@@ -52,7 +52,7 @@ async function startTraced(t: Test, env: Record<string, string> = {}) {
     ...env,
   };
   const server = await startServer(t, { env: all, isCovered: true });
-  /** Resolves with the spans when there are so many. */
+  /** Resolves with the spans once there are this many. */
   const untilThere = async (count: number) => {
     while (spans.length < count) await wait(20);
     return spans;
@@ -129,7 +129,7 @@ t.test(
   },
 );
 
-/** The number of writes, so many that some share a commit on any machine. */
+/** The number of writes: enough for some of them to share a commit on any machine. */
 const WRITES = 100;
 
 t.test('the span of a write links to the trace of the commit that stored it', async (t) => {
@@ -138,7 +138,7 @@ t.test('the span of a write links to the trace of the commit that stored it', as
     const { server, untilThere } = await startTraced(t, { DATABASE_URL });
     const create = { method: 'POST', body: { name: 'Rex', categoryId: 7 } };
     const replies = await Promise.all(Array.from({ length: WRITES }, () => server.request('/v1/pets', create)));
-    // Where the machine stands still, PostgreSQL refuses some.
+    // PostgreSQL may reject some creates if the machine pauses.
     const stored = replies.filter(({ status }) => status === 201).length;
     await server.request('/v1/pets/1');
     const spans = await untilThere(2 * WRITES + 2);
