@@ -1,6 +1,6 @@
 /**
- * The thread that writes loads this file, whose URL ends with the folder of a domain: `domain-thread.js?orders`. Threads of tests have no
- * loader: this one needs it, for the transactions are as they stand.
+ * The writing thread loads this file. Its URL ends with the folder of a domain, such as `domain-thread.js?orders`. The
+ * transactions there are TypeScript, and the threads of tests have no loader for it, so this file registers one.
  */
 import { register } from 'node:module';
 import '../src/contract-first/cli/typescript/register.js';

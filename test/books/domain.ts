@@ -1,4 +1,4 @@
-/** Another domain, with each type of column: what is kept of a book. */
+/** Another domain, which has columns of every type: books. */
 import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 export const books = {

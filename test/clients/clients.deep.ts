@@ -1,4 +1,7 @@
-/** The clients to copy, and one that a tool generates, against the running server, with a proxy that faults between. */
+/**
+ * Runs the clients that users may copy, and a client that a tool generates, against the running server, through a proxy
+ * that spoils replies.
+ */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,21 +22,24 @@ import { buildPrograms, CLIENTS, compile, type Job, LANGUAGES, type Result } fro
 const LARGEST = 2n ** 63n - 1n;
 const OAZAPFTS = fileURLToPath(new URL('cli.js', import.meta.resolve('oazapfts')));
 
-/** More than fit on a page, with categories at both ends of 64 bits. */
+/** More pets than fit on a page, with category ids at both ends of the 64-bit integers. */
 const PENDING = Array.from({ length: 130 }, (_, index) => {
   const category = BigInt(index) + (index % 2 === 0 ? -LARGEST - 1n : LARGEST - 1000n);
   return `${index + 1} ${category} Rex pending`;
 });
 
-/** Limits that are short enough for the tests to end, and as long as an answer takes on a busy machine. */
+/** Limits that are short enough for the tests to end soon, and longer than an answer takes on a busy machine. */
 const LIMITS = { attempts: 2, timeout: 4000, total: 30_000 };
 
 interface Bench {
   call: (job: Job) => Promise<Result>;
   service: Service;
-  /** The origin of a server that must get nothing. */
+  /** The origin of a server that must get no requests. */
   elsewhere: string;
-  /** Waits until fewer than `AT_ONCE` are running: more would wait for the servers, which are in this process. */
+  /**
+   * Waits until fewer than `AT_ONCE` runs are going on. The servers are in this process: more runs would only wait for
+   * them.
+   */
   enter: () => Promise<() => void>;
 }
 
@@ -53,9 +59,9 @@ function buildGate(): Bench['enter'] {
   };
 }
 
-/** The result of a client and its requests, with a fault in its way. */
+/** The result of a client whose requests met a fault, and these requests. */
 interface Ran extends Result {
-  /** The animal that it adds; else it lists. */
+  /** The name of the animal that the client adds; undefined if it lists animals. */
   name: string | undefined;
   requests: string[];
   /** The wait before each further request, in milliseconds. */
@@ -89,14 +95,14 @@ async function run(
   return { ...result, name: job.name, requests, waits };
 }
 
-/** Every page was read, or the animal was added. */
+/** The client has read every page, or has added the animal. */
 function isRight(t: Test, { pets, error, name }: Ran): void {
   t.equal(error, undefined, JSON.stringify(error));
   if (name === undefined) t.strictSame(pets, PENDING);
   else t.match(pets, [new RegExp(`^\\d+ ${LARGEST} ${name} sold$`)]);
 }
 
-/** Checks that the error is of the client's one type, and a short line without the key. */
+/** Checks that the client throws its only class of error, with a message of one short line without the API key. */
 function isError(t: Test, { pets, error }: Ran, expected: Row['error'] = {}): void {
   t.match(error, { isOurs: true, ...expected });
   const { status, code = '', requestId, message = '', cause = '' } = error ?? {};
@@ -277,7 +283,7 @@ async function tryServers(t: Test, bench: Bench): Promise<void> {
   });
 }
 
-/** Counts for each name how often an animal is stored that the clients added. */
+/** Counts for each name how many animals with it are stored. */
 async function readStored({ request }: Service): Promise<Map<string, number>> {
   const stored = new Map<string, number>();
   for await (const { body } of pagesFrom(request, '/v1/pets?status=sold&limit=100'))
@@ -365,7 +371,7 @@ t.test('oazapfts generates a client from the contract without a warning', async 
   t.match(await petstore.getPet(2), { status: 404, data: { code: 'pet_not_found' } });
 });
 
-/** Nothing but the client's own timer keeps the process running. */
+/** In this script, nothing but the client's own timer keeps the process running. */
 const SILENT = `
 import { buildPetstore } from './petstore-client.js';
 globalThis.fetch = (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -374,7 +380,8 @@ buildPetstore('http://127.0.0.1', 'key', { attempts: 1, timeout: 100 }).add({ na
 
 const programs = await buildPrograms(t, (await readOurs()).json);
 
-// They wait most of the time. They come last: a compiler, as above, takes the time of the server and the proxy, which are in this process.
+// These tests wait most of the time. They come last, because the compilers in the tests above block this process, in
+// which the server and the proxy run.
 t.jobs = programs.size;
 
 t.test('a Node.js script that awaits the TypeScript client runs until it gets an answer or an error', async (t) => {

@@ -1,30 +1,37 @@
-/** The table of faults: each may happen to a reply on its way, and the clients make the same of it. */
+/**
+ * The table of faults that can happen to a reply on its way. The clients of all languages must react to each in the
+ * same way.
+ */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { CheckedReply } from '../contract-check.ts';
 import { KEY } from '../service.ts';
 
-/** Sends something to the client in place of the service's reply. `elsewhere` is the origin of a server that must get nothing. */
+/**
+ * Sends something to the client instead of the service's reply. `elsewhere` is the origin of a server that must get no
+ * requests.
+ */
 export type Fault = (socket: Socket, reply: CheckedReply, elsewhere: string) => void;
 
 /**
- * `again`: the next attempt succeeds, and a fault that does not end is an error after the last attempt.
- * `done`: the first attempt is right. `error`: no other attempt is made. `either`: `again` or `done`, as a language's library has it.
+ * `again`: the client tries again and succeeds; if the fault persists, the last attempt ends in an error. `done`: the
+ * first attempt succeeds. `error`: the client fails without another attempt. `either`: `again` or `done`, depending on
+ * the HTTP library of the language.
  */
 export type Outcome = 'again' | 'done' | 'error' | 'either';
 
 export interface Row {
   fault: Fault;
   outcome: Outcome;
-  /** The error has the status, code, request id and the beginning of the body, as far as there are any. */
+  /** The status, code, request id and beginning of the body that the error must have, as far as there are any. */
   error?: { status?: number; code?: string; requestId?: string; message?: RegExp } | undefined;
-  /** The fault is one of this operation alone. */
+  /** The only operation to which this fault can happen. */
   only?: 'add' | 'list' | undefined;
-  /** For an error in a list, the number of requests before it. */
+  /** The number of requests before the error, for an error in a list. */
   requests?: number;
 }
 
-/** A reply as bytes, with another length if its headers have one. */
+/** A reply as bytes; its headers can give a wrong Content-Length. */
 export function toBytes({ status, headers, text }: CheckedReply): Buffer {
   const lines = Object.entries({ 'content-length': Buffer.byteLength(text), ...headers });
   return Buffer.from(`HTTP/1.1 ${status} X\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n${text}`);
@@ -48,14 +55,14 @@ const replaced = (from: string | RegExp, to: string) => body((text) => text.repl
 const status = (status: number, text: string, headers: Record<string, string> = {}) =>
   change(() => ({ status, text, headers: { 'content-type': 'text/html', ...headers } }));
 
-/** The service's own refusal. */
+/** An error reply of the service itself. */
 export const refuse = (code: number, headers: Record<string, string> = {}): Fault =>
   status(code, JSON.stringify({ code: `code_${code}`, message: 'No.', status: code }), {
     'content-type': 'application/json',
     ...headers,
   });
 
-/** The bytes of the reply, up to a place. */
+/** The bytes of the reply up to a position. */
 const upTo = (to: (text: string) => number) => (reply: CheckedReply) => {
   const bytes = toBytes(reply);
   return bytes.subarray(0, to(bytes.toString('latin1')));
@@ -64,7 +71,7 @@ const withinHeaders = upTo(() => 40);
 const withinBody = upTo((text) => text.length - 5);
 const behindHeaders = upTo((text) => text.indexOf('\r\n\r\n') + 4);
 
-/** Bytes that come one by one, each of them before a client gives up waiting for the next. */
+/** A reply whose bytes arrive one by one, each before the client stops waiting for the next. */
 function drip(first: (reply: CheckedReply) => Buffer): Fault {
   return (socket, reply) => {
     const begun = first(reply).length;
@@ -75,7 +82,7 @@ function drip(first: (reply: CheckedReply) => Buffer): Fault {
   };
 }
 
-/** Sent again and again behind the beginning. */
+/** A reply that never ends: `piece` is sent again and again after its beginning. */
 function repeat(begin: (reply: CheckedReply) => string, piece: string): Fault {
   return (socket, reply) => {
     socket.write(begin(reply));
@@ -107,7 +114,7 @@ const PET = '{"id":9,"name":"Rex","categoryId":7}';
 const BAD = { code: 'bad_answer', requestId: 'r-1' };
 const CUT = { code: 'bad_answer' };
 const NONE = { status: 0, code: 'no_answer' };
-/** Rows by their outcome, as `Outcome` names them. */
+/** Builds rows with this outcome (see `Outcome`). */
 const rowOf =
   (outcome: Outcome) =>
   (error: Row['error'], fault: Fault, only?: Row['only']): Row => ({ fault, outcome, error, only });
@@ -253,7 +260,7 @@ const STATUSES: Record<string, Row> = {
     final({ status: code, code: `code_${code}`, requestId: 'r-1', message: /No\./ }, refuse(code)),
   ]),
   ...rows([401, 403, 411], (code) => [`a ${code} without a body`, final({ ...BAD, status: code }, status(code, ''))]),
-  // The fetch of browsers and of Node.js takes the first for no answer, and asks again after the second.
+  // The fetch of browsers and of Node.js takes a 407 for no answer, and sends the request again after a 421.
   ...rows([407, 421], (code) => [`a ${code} without a body`, either({}, status(code, ''))]),
   'an error with control characters': final(
     { status: 400 },
@@ -300,7 +307,7 @@ const link = (value: ToLink): Fault =>
     return { headers: url ? { link: value(url, elsewhere) } : {} };
   });
 
-/** These lead to the next page. */
+/** Links to the next page that clients must follow. */
 const LINKS: Record<string, ToLink> = {
   'a next page on another host': (url, to) => `<${to}${url}>; rel="next"`,
   'a next page with other parameters': (url) => `<${url}>; title="more"; rel=next`,
@@ -312,7 +319,7 @@ const LINKS: Record<string, ToLink> = {
 
 const FIRST = '</v1/pets?limit=100&status=pending>; rel="next"';
 
-/** And these to none, after so many requests. */
+/** Links that clients must not follow, and the number of requests until the client notices. */
 const LOOPS: Record<string, [requests: number, fault: Fault]> = {
   'a next page that is the page itself': [1, header('link', FIRST)],
   'next pages that form a cycle': [2, change(({ headers: { link = FIRST } }) => ({ headers: { link } }))],
@@ -333,10 +340,13 @@ export const FAULTS: Record<string, Row> = {
   ]),
 };
 
-/** The time in which no further attempt may come, in milliseconds. */
+/** The time after a reply with Retry-After in which the client must not try again, in milliseconds. */
 export const WAIT = 1000;
 
-/** Two seconds from now, in the three forms of RFC 9110, section 5.6.7: the second that has begun is cut off. */
+/**
+ * Two seconds from now, in one of the three forms of RFC 9110, section 5.6.7. These forms have no fractions of a
+ * second, so the time is up to one second less.
+ */
 function inTwoSeconds(toForm: (date: Date, day: string, weekday: string) => string): Fault {
   return (socket, reply, elsewhere) => {
     const date = new Date(Date.now() + WAIT + 1000);
@@ -345,7 +355,7 @@ function inTwoSeconds(toForm: (date: Date, day: string, weekday: string) => stri
   };
 }
 
-/** Replies that name the time of the next attempt. */
+/** Replies that say when the client may try again. */
 export const WAITING: Record<string, Fault> = {
   'seconds (429)': refuse(429, { 'retry-after': '1' }),
   'seconds (503)': refuse(503, { 'retry-after': '01' }),

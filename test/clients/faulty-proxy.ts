@@ -1,4 +1,4 @@
-/** A proxy to a server on this machine, which spoils its replies as a fault says. */
+/** A proxy to a server on this machine, which spoils the replies with a fault. */
 import type { Socket } from 'node:net';
 import { listen } from '../cutting-proxy.ts';
 import { send } from '../service.ts';
@@ -9,16 +9,16 @@ interface Arrived {
   url: string;
   /** In milliseconds. */
   at: number;
-  /** The client had gone before its answer was there: on a busy machine, it waits too short a time. */
+  /** The client had given up before the answer arrived, because its timeout is too short for a busy machine. */
   isLate?: boolean;
 }
 
 /** A proxy for one run of a client. */
 export interface FaultyProxy {
-  /** The base URL of the proxy, with a path as behind a gateway. */
+  /** The base URL of the proxy, with a path prefix, as behind a gateway. */
   url: string;
   arrived: Arrived[];
-  /** Closes the proxy with its connections. */
+  /** Closes the proxy and its connections. */
   close(): void;
 }
 
@@ -26,8 +26,8 @@ const PATH = '/gateway';
 const REQUEST = /^(\w+) \/gateway(\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n([\s\S]*)$/;
 
 /**
- * Every request reaches the server, also those whose answers do not come back. The fault happens once to each request, or always.
- * `elsewhere` is the origin that faults send clients to.
+ * Every request reaches the server, even if its answer does not reach the client. The fault happens to the first of
+ * equal requests, or to all requests. `elsewhere` is the origin that faults send clients to.
  */
 export async function startFaultyProxy(
   target: number,
@@ -56,7 +56,8 @@ export async function startFaultyProxy(
   const { origin, close } = await listen((socket) => {
     let text = '';
     socket.on('data', (bytes) => {
-      // Behind the end of its connection, a request has come too late: its client sends it again on another one.
+      // A request that arrives after the proxy has ended the connection is ignored: the client sends it again on
+      // another connection.
       if (socket.writableEnded) return;
       text += bytes.toString('latin1');
       const request = REQUEST.exec(text);

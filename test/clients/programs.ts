@@ -1,4 +1,7 @@
-/** Builds two programs around the client of each language: the example of its README, and a driver that the tests control. */
+/**
+ * Builds two programs around the client of each language: the example of its README, and a driver that the tests
+ * control.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +21,7 @@ interface Language {
   client: string;
   example: string;
   driver: string;
-  /** Behind it comes the program. */
+  /** The command that runs a program, without the program's arguments. */
   run: (program: 'example' | 'driver') => string[];
 }
 
@@ -40,7 +43,9 @@ export const LANGUAGES: Record<string, Language> = {
 export interface Job {
   url: string;
   key: string;
-  /** The name of the animal to add, with an Idempotency-Key. Without a name, the animals are listed. */
+  /**
+   * The name of the animal to add, with `once` as the Idempotency-Key. Without a name, the client lists the animals.
+   */
   name?: string;
   once?: string;
   /** In milliseconds. */
@@ -50,7 +55,7 @@ export interface Job {
 export interface Result {
   pets: string[];
   error?: {
-    /** Whether the error is of the client's one type. */
+    /** Whether the error has the client's only class of errors. */
     isOurs: boolean;
     status?: number;
     code?: string;
@@ -67,7 +72,7 @@ export interface Program {
   startDriver: (t: Test) => (job: Job) => Promise<Result>;
 }
 
-/** Builds all programs, before any of them runs. */
+/** Builds all programs before any of them runs. */
 export async function buildPrograms(t: Test, document: string): Promise<Map<string, Program>> {
   const files = { 'package.json': '{ "type": "module" }' };
   const folder = t.testdir(Object.fromEntries(Object.keys(LANGUAGES).map((name) => [name, { ...files }])));
@@ -80,7 +85,7 @@ export async function buildPrograms(t: Test, document: string): Promise<Map<stri
 
 interface Place {
   folder: string;
-  /** The contract as JSON. */
+  /** The file of the contract as JSON. */
   document: string;
 }
 
@@ -109,10 +114,10 @@ async function buildProgram(t: Test, name: string, { folder, document }: Place):
   };
 }
 
-/** The time after which a job counts as endless, in milliseconds. */
+/** After this time a job counts as endless, in milliseconds. */
 const ENDLESS = 45_000;
 
-/** Starts one process for all jobs, because a language takes longer to start than to run a job. */
+/** Starts one process for all jobs, because starting a process takes longer than a job in every language. */
 function startDriver(t: Test, folder: string, [command = '', ...parts]: string[]): (job: Job) => Promise<Result> {
   const driver = spawn(command, parts, { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
   const running = new Map<string, (result: Result) => void>();
@@ -139,7 +144,7 @@ function startDriver(t: Test, folder: string, [command = '', ...parts]: string[]
   };
 }
 
-/** The strictest options with which a consumer may compile. */
+/** The strictest options that a consumer may compile with. */
 const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   module: ts.ModuleKind.NodeNext,
@@ -149,7 +154,7 @@ const OPTIONS: ts.CompilerOptions = {
   types: ['node'],
 };
 
-/** Reads the compiler's own libraries once for all programs. */
+/** Reads the compiler's own libraries only once for all programs. */
 const host = ts.createCompilerHost(OPTIONS);
 const { getSourceFile } = host;
 const libraries = new Map<string, ts.SourceFile | undefined>();
@@ -159,7 +164,10 @@ host.getSourceFile = (file, ...rest) => {
   return libraries.get(file);
 };
 
-/** The compiler's problems with a program whose main file is this; it leaves JavaScript beside each file. */
+/**
+ * Compiles a program with this main file, and returns the compiler's messages. The JavaScript is written next to each
+ * file.
+ */
 export function compile(main: string): string[] {
   const program = ts.createProgram([main], OPTIONS, host);
   const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics];

@@ -1,4 +1,7 @@
-/** The guide's features.md is true: each line in it that refuses something is what a start says of such a contract. */
+/**
+ * Checks that the guide's features.md is true: whatever it says is refused is reported by the server's start, in the
+ * words of the page.
+ */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { operation, problemsOf, withPaths } from '../added-operations.ts';
@@ -7,7 +10,7 @@ import { type Edit, withPrefix } from '../edited-contract.ts';
 
 const PAGE = readFileSync(new URL('../../src/contract-first/guide/features.md', import.meta.url), 'utf8');
 
-/** The line of each feature that the page says is refused. */
+/** The features that the page says are refused, each with the message that it quotes. */
 const REFUSED = [...PAGE.matchAll(/^\| (.*) \| no \| `(.*)` \|$/gm)].map(
   ([, feature, line]) => [feature, line] as const,
 );
@@ -24,7 +27,7 @@ const form = (field: Json, encoding?: Json) => {
 };
 const int64 = { type: 'integer', format: 'int64' };
 const self = { $ref: '#/components/schemas/Self' };
-/** A body of a schema that may refer to itself. */
+/** An operation whose request body has a schema that may refer to itself. */
 const recursive = (schema: Json) => {
   const document = JSON.parse(body(self));
   document.components.schemas.Self = schema;
@@ -32,7 +35,7 @@ const recursive = (schema: Json) => {
 };
 const edit = (change: Edit) => withPaths({}, change);
 
-/** A contract with each feature, by the first words of its row. */
+/** For each refused feature, by the first words of its row, a contract that uses it. */
 const CONTRACTS: Record<string, string> = {
   'A prefix with': edit(({ contract }) => (contract.servers = [{ url: '/v%201' }])),
   'YAML with tags': 'openapi: 3.1.1\ninfo:\n  title: !Ref title\n',
@@ -117,7 +120,7 @@ const problem = { content: { 'application/problem+json': error.content['applicat
 const tagged = (kind: string) => object({ kind: { const: kind, type: 'string' } }, { required: ['kind'] });
 const key = (name: string) => ({ security: [{ [name]: [] }] });
 
-/** An operation with each feature, by the first words of its row. */
+/** For each supported feature, by the first words of its row, an operation that uses it. */
 const SERVED: Record<string, Json> = {
   'A path prefix': {},
   'Operations at `/openapi.json`': {},

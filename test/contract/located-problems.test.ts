@@ -10,7 +10,7 @@ import type { ContractProblem } from '../../src/contract-first/engine/schema/jso
 
 const OWN = { toErrorBody: () => ({}) as never, domain: {}, handlers: {} };
 
-/** The problems of a contract with this text, which is known by a name. */
+/** The problems of a contract, with their positions in this text. The messages call the contract by this name. */
 function toLocated(t: Test, problems: ContractProblem[], text: string, name = 'a.yaml'): Promise<string[]> {
   const folder = t.testdir({ 'contract.yaml': text });
   return toLocatedIn(problems, `${folder}/contract.yaml`, name);

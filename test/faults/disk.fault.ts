@@ -18,7 +18,7 @@ const codeOf = (body: unknown) => (body as { code?: string }).code ?? 'created';
 const startOn = (t: Test, disk: FaultyDisk, env: Record<string, string> = {}) =>
   startServer(t, { env: { ...disk.env, CREATE_TIMEOUT: '', ...env } });
 
-/** How long a request may take that must be answered like this, in milliseconds. */
+/** How long it takes until a request is answered with this status, in milliseconds. */
 async function timeOf(t: Test, { port }: Server, url: string, status: number): Promise<number> {
   const start = performance.now();
   t.equal((await send(port, url)).status, status, url);
@@ -27,7 +27,7 @@ async function timeOf(t: Test, { port }: Server, url: string, status: number): P
 
 type Tally = Record<string, number>;
 
-/** Waits as long as the load shall last, and longer where not every client can have created a pet by then. */
+/** Waits for the time of the load, and longer if not every client can have created a pet by then. */
 async function untilCreated(tally: () => Tally): Promise<void> {
   await wait(LOAD_TIME);
   while ((tally().created ?? 0) < CLIENTS) await wait(100);
@@ -38,7 +38,8 @@ t.test('the server survives a disk that stalls under load', async (t) => {
   const server = await startOn(t, disk);
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
-  // The replies to what was sent in this phase, and those that came in it: some come in a later phase than their requests.
+  // Counts of replies: to requests that were sent in this phase, and that arrived in this phase. Some replies arrive in
+  // a later phase than the one in which their requests were sent.
   let [ofPhase, inPhase]: [Tally, Tally] = [{}, {}];
   let isOver = false;
   const load = Array.from({ length: CLIENTS }, async () => {
@@ -107,7 +108,7 @@ t.test(
   },
 );
 
-/** The names of all pets that are there. */
+/** The names of all stored pets. */
 async function namesIn({ request }: Server): Promise<string[]> {
   const names: string[] = [];
   for await (const { body } of pagesFrom(request, '/v1/pets?limit=100'))
@@ -115,7 +116,10 @@ async function namesIn({ request }: Server): Promise<string[]> {
   return names;
 }
 
-/** Creates pets before and during the fault, kills the server, and counts by reply how many pets there are and were asked for. */
+/**
+ * Creates pets before and during the fault and kills the server. Returns for each kind of reply how many of its pets
+ * are stored, and how many were sent.
+ */
 async function countAfterKills(
   t: Test,
   fault: 'stall' | 'fail',
@@ -129,7 +133,7 @@ async function countAfterKills(
       codes.set(name, codeOf((await server.request('/v1/pets', createOnce(name))).body));
     };
     while ((await server.request('/readyz')).status !== 200);
-    // Again where a slow disk let the time pass: each has its key.
+    // On a slow disk the server may answer with 503, so the client tries again. The Idempotency-Key makes that safe.
     for (let count = 0; count < 20; count++)
       while (codes.get(`before ${count}`) !== 'created') await add(`before ${count}`);
     disk[fault]();
@@ -147,7 +151,8 @@ async function countAfterKills(
     for (const [name, code] of codes) {
       const [there, all] = counts[code] ?? [0, 0];
       counts[code] = [there + (names.includes(name) ? 1 : 0), all + 1];
-      // Sent again with its key, it is there once, whatever has become of it.
+      // Sent again with its Idempotency-Key, each pet is stored exactly once, whether or not the first request stored
+      // it.
       t.equal((await restarted.request('/v1/pets', createOnce(name))).status, 201, name);
     }
     t.strictSame((await namesIn(restarted)).sort(), [...codes.keys()].sort());

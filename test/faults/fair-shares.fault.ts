@@ -13,7 +13,7 @@ const SECONDS = 10;
 
 const requestOf = (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 
-/** How many requests pass of a flood with one key, which servers share. */
+/** How many requests of a flood with one API key succeed. The flood is spread over these servers. */
 async function flood(generators: Generator[], key: string, ports: number[], seconds: number): Promise<number> {
   const load = { request: requestOf(key), rate: FLOOD / ports.length, seconds, connections: 16 };
   const results = await Promise.all(ports.map((port, index) => (generators[index] as Generator)({ ...load, port })));
@@ -21,8 +21,9 @@ async function flood(generators: Generator[], key: string, ports: number[], seco
 }
 
 /**
- * Only the first and the last second may be parts of a window, so there is one window more than seconds. Several servers may be a
- * tenth over: each counts by itself while PostgreSQL is slow.
+ * Whether the server let through what the limit allows. The first and the last second may each be part of a window, so
+ * there is one window more than seconds. Several servers may exceed the limit by a tenth, because each counts on its
+ * own while PostgreSQL is slow.
  */
 const isFair = (passed: number, over = 0) =>
   passed >= 0.9 * LIMIT * SECONDS && passed <= (1 + over) * LIMIT * (SECONDS + 1);
@@ -36,7 +37,8 @@ t.test(
     await store.createKey(toStoredKey(key, 'flood', undefined, undefined, `${LIMIT}/s`));
     await store.close();
     const { port } = await startOnCore(t, { DATABASE_URL });
-    // The flood gives way to the neighbour, whose times would else be those of waiting for the core that both have.
+    // The generator of the flood has a lower priority than that of the neighbour: otherwise the neighbour's times would
+    // include waiting for the core that both share.
     const [ofNeighbour, ofFlood] = [startGenerator(t), startGenerator(t, 19)];
     const neighbour = (seconds: number) =>
       ofNeighbour({ port, request: requestOf(KEY), rate: 500, seconds, connections: 16 });
@@ -44,7 +46,7 @@ t.test(
     const passed = await flood([ofFlood], key, [port], SECONDS);
     t.ok(isFair(passed), `${passed}`);
 
-    // In turn, and short: a machine that others use, too, is quiet for some seconds at best.
+    // Measures both in turn and briefly, because a machine that others use too is quiet for a few seconds at best.
     const [alone, beside]: [number[], number[]] = [[], []];
     for (let round = 0; round < 8; round++) {
       alone.push((await neighbour(2)).p99);
@@ -61,7 +63,7 @@ t.test(
   },
 );
 
-/** Returns the lower quartile, the median, and the upper quartile. */
+/** Returns the lower quartile, the median and the upper quartile. */
 function toQuartiles(values: number[]): number[] {
   const sorted = [...values].sort((a, b) => a - b);
   return [0.25, 0.5, 0.75].map((part) => sorted[Math.floor((sorted.length - 1) * part)] as number);

@@ -1,22 +1,22 @@
-/** The figures of a fault test. Each is a line in the table that `npm run test:faults` prints at its end. */
+/** Records the figures of a fault test. Each is a line in the table that `npm run test:faults` prints when it ends. */
 import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 
 type Running = { child: ChildProcess };
 
-/** `figures` in words, such as `300 of 300 descriptors back after 2.1 s`. */
+/** `figures` are words, such as `300 of 300 descriptors back after 2.1 s`. */
 export function addFigures(fault: string, figures: string): void {
   const file = process.env.FAULT_FIGURES;
   if (file) appendFileSync(file, `${fault}\t${figures}\n`);
 }
 
-/** Returns the processor time of a process in milliseconds, which does not depend on other load. */
+/** Returns the processor time that a process has used, in milliseconds. It does not depend on other load. */
 export function usedBy({ child }: Running): number {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(' ');
   return 10 * (Number(fields[13]) + Number(fields[14]));
 }
 
-/** Memory of a process, in MiB: now, or the most so far. */
+/** The memory of a process in MiB: what it uses now (VmRSS), or the most that it has used so far (VmHWM). */
 export function memoryOf({ child }: Running, which: 'VmRSS' | 'VmHWM'): number {
   const [, kibibytes] = new RegExp(`${which}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kibibytes) / 1024);

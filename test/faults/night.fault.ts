@@ -1,6 +1,6 @@
 /**
- * A night of an operator: a real Prometheus with the alerts that are shipped watches a server under load, whose disk stalls. It is backed up
- * meanwhile, killed, restored on another disk, and started again.
+ * A night in the life of an operator. A real Prometheus with the alerts of scripts/deploy watches a server under load
+ * whose disk stalls. Meanwhile the server is backed up, killed, restored on another disk, and started again.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ interface Answer {
   data: { result: unknown[]; alerts: Firing[] };
 }
 
-/** Prometheus, which asks this port once a second. Alerts need not hold for minutes. */
+/** Starts a Prometheus that scrapes this port once a second. Its alerts fire after three seconds, not after minutes. */
 async function startPrometheus(t: Test, target: string) {
   const rules = readFileSync('scripts/deploy/alerts.yaml', 'utf8').replaceAll(/for: \w+/g, 'for: 3s');
   const config = {
@@ -36,7 +36,7 @@ async function startPrometheus(t: Test, target: string) {
     rule_files: ['alerts.yaml'],
     scrape_configs: [{ job_name: 'petstore', static_configs: [{ targets: [`127.0.0.1:${target}`] }] }],
   };
-  // JSON is YAML.
+  // Every JSON text is a YAML text.
   const folder = mkdtempSync(join(tmpdir(), 'petstore-prometheus-'));
   writeFileSync(`${folder}/prometheus.yml`, JSON.stringify(config));
   writeFileSync(`${folder}/alerts.yaml`, rules);
@@ -143,7 +143,7 @@ t.test(
     restored.child.kill('SIGTERM');
     t.equal(await restored.exit, 0);
 
-    // What was acknowledged after the backup is on the disk of the server that was killed.
+    // Pets that the server acknowledged after the backup are on the disk of the killed server.
     const again = await start();
     for (const [path, text] of acknowledged) if ((await send(again.port, path)).text !== text) lost++;
     t.equal(lost, 0, `${lost} of ${acknowledged.size} records are not there after the kill`);

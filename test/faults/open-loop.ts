@@ -1,17 +1,20 @@
 /**
- * Requests at a fixed rate, whether or not the server keeps up, spread over connections that pipeline: a process of its own,
- * which is sent one load after the other, and answers each with an OpenLoadResult.
+ * Sends requests at a fixed rate, whether or not the server keeps up, on several connections that pipeline. This is a
+ * process of its own, which gets one load after the other as messages, and answers each with an OpenLoadResult.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface OpenLoad {
   port: number;
-  /** The bytes of each request. All replies of one status have bodies of the same length. */
+  /** The bytes of each request. All replies with the same status must have bodies of the same length. */
   request: string;
-  /** Requests per second; with 0, each connection has `ahead` on the way, and sends the next when one is answered. */
+  /**
+   * Requests per second. If it is 0, each connection keeps `ahead` requests unanswered, and sends the next when one is
+   * answered.
+   */
   rate: number;
-  /** 16 where it is not given. */
+  /** By default 16. */
   ahead?: number;
   seconds: number;
   connections: number;
@@ -19,18 +22,21 @@ export interface OpenLoad {
 
 export interface OpenLoadResult {
   sent: number;
-  /** Replies by their status. */
+  /** The number of replies by status. */
   replies: Record<string, number>;
-  /** Connections that the server has closed. */
+  /** The number of connections that the server has closed. */
   closed: number;
-  /** The times of replies other than 503, in milliseconds after they were due. */
+  /** How long after its due time a reply arrived, in milliseconds: a percentile of all replies other than 503. */
   p50: number;
   p99: number;
-  /** The share of one core that this process uses. Near 1, the process itself delays the requests. */
+  /** The share of one core that this process uses. If it is near 1, the process itself delays the requests. */
   busy: number;
 }
 
-/** How often requests are sent, in milliseconds: a write for each request would keep this process busier than the server. */
+/**
+ * The interval at which requests are sent, in milliseconds. With one write for each request, this process would be
+ * busier than the server.
+ */
 const INTERVAL = 4;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -40,14 +46,14 @@ class Client {
   private readonly load: OpenLoad;
   private readonly result: OpenLoadResult;
   private readonly latencies: number[];
-  /** The length of a body, by the status of its reply. */
+  /** The length of the body of a reply, by status. */
   private readonly lengths: Map<string, number>;
   #socket: Socket;
   #due: number[] = [];
   #answered = 0;
-  /** A head that has not arrived in full. */
+  /** The beginning of a reply whose head has not arrived completely. */
   #rest: Buffer = Buffer.alloc(0);
-  /** The number of bytes of a body that are still missing. */
+  /** The number of bytes of a body that have not arrived yet. */
   #missing = 0;
   #isClosed = false;
 
@@ -77,7 +83,7 @@ class Client {
 
   send(count: number, due: number): void {
     if (this.#isClosed) this.#socket = this.#connect();
-    // What the kernel does not accept yet waits here, and counts as late.
+    // While the kernel accepts no more bytes, nothing is sent. Requests that wait here count as late.
     if (this.#socket.writableLength > 1_000_000) return;
     for (let sent = 0; sent < count; sent++) this.#due.push(due);
     this.result.sent += count;

@@ -14,7 +14,7 @@ const start = () =>
 
 const generate = startGenerator(t);
 
-/** `perSecond` is how many requests it has answered in a second of the processor. */
+/** `perSecond` is the number of requests that the server answers in a second of processor time. */
 async function run(
   server: Server,
   load: Omit<OpenLoad, 'request' | 'port'>,
@@ -24,7 +24,10 @@ async function run(
   return { ...result, perSecond: Math.round((1000 * (result.replies['200'] ?? 0)) / (usedBy(server) - before)) };
 }
 
-/** Asks for health ten times a second, until it is stopped: how long the slowest answer took, in milliseconds by this clock. */
+/**
+ * Asks the server ten times a second whether it is healthy, until it is stopped. Returns how long the slowest answer
+ * took, in milliseconds of this clock.
+ */
 function watchHealth(ask: (url: string) => Promise<{ status: number }>, clock = () => performance.now()) {
   let isOver = false;
   const slowest = (async () => {
@@ -79,7 +82,7 @@ for (const [connections, ahead] of [
     `with ${connections} clients that each pipeline ${ahead} requests, operators still get health checks`,
     async (t) => {
       const server = await start();
-      // The public port accepts one connection in each turn of the event loop, and these turns are long.
+      // The public port accepts one connection in each turn of the event loop, and its turns are long under this load.
       const [, admin] = await server.written('stdout', /"admin":"http:[^"]*:(\d+)"/);
       const load = run(server, { rate: 0, ahead, seconds: 6, connections });
       await wait(1000);
@@ -92,14 +95,15 @@ for (const [connections, ahead] of [
         `${connections} clients, ${ahead} ahead`,
         `${perSecond} in a second of the processor, slowest health ${slowest} ms of it`,
       );
-      // As long as a few turns in which every request that is on its way is answered, however slow the machine is.
+      // The slowest answer may take a few turns of the event loop, in each of which the server answers every pending
+      // request. This holds on slow machines too.
       const turn = (1000 * connections * ahead) / perSecond;
       t.ok(slowest < 1000 + 3 * turn, `${slowest} ms, beside turns of ${turn} ms`);
     },
   );
 }
 
-/** The connections of clients that each ask so many times. */
+/** Opens connections that each send so many requests and read no reply. */
 function askAndReadNothing({ port }: Server, clients: number, url: string, times: number): Socket[] {
   const sockets = Array.from({ length: clients }, () =>
     connect(port, '127.0.0.1')
@@ -184,7 +188,7 @@ t.test(`a new client is answered within a second while ${CONNECTIONS} connection
   const page = REQUEST.replace('/pets', '/pets?limit=100');
   const load = generate({ port, rate: 0, ahead: 1, seconds: 30, connections: CONNECTIONS, request: page });
   const began = usedBy(server);
-  // Until then, the burst itself is accepted.
+  // Waits until the server has accepted the connections of the load.
   while (usedBy(server) - began < 2500) await wait(100);
   const times: number[] = [];
   for (const end = Date.now() + 10_000; Date.now() < end; await wait(100)) {
@@ -193,7 +197,8 @@ t.test(`a new client is answered within a second while ${CONNECTIONS} connection
     times.push(usedBy(server) - before);
   }
   const { replies } = await load;
-  // As long as a turn or two in which all are answered, however slow the machine is.
+  // The slowest answer may take a turn or two, in each of which the server answers all connections. This holds on slow
+  // machines too.
   const answered = Object.values(replies).reduce((sum, count) => sum + count, 0);
   const turn = Math.round(((usedBy(server) - began) * CONNECTIONS) / answered);
   const slowest = Math.max(...times);

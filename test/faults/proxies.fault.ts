@@ -1,4 +1,7 @@
-/** Real proxies before the server: clients that go away, large bodies, and a path that the proxy strips. */
+/**
+ * Tests real proxies in front of the server: clients that disconnect, large bodies, and a path prefix that the proxy
+ * strips.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -11,13 +14,16 @@ import { type Program, type Server, startProgram, startServer } from '../program
 import { KEY, type RequestOptions, send } from '../service.ts';
 import { addFigures } from './figures.ts';
 
-/** How many clients go away behind each proxy, in each configuration. */
+/** How many clients disconnect in each configuration of each proxy. */
 const CLIENTS = 400;
 
 const PROXIES = ['nginx', 'haproxy'] as const;
 type Proxy = (typeof PROXIES)[number];
 
-/** A proxy passes requests to one server, or to two below a path that it strips: it asks these in turn, and again where one has gone. */
+/**
+ * A proxy passes requests to one server, or to two servers without the path prefix. It asks two servers in turn, and
+ * asks the other if one has stopped.
+ */
 const CONFIGURATIONS: Record<Proxy, (folder: string, port: number, targets: number[], path: string) => string> = {
   nginx: (folder, port, targets, path) => `
 daemon off; error_log ${folder}/error.log; pid ${folder}/pid;
@@ -62,7 +68,7 @@ ${targets.map((target, index) => `  server s${index} 127.0.0.1:${target}`).join(
 `,
 };
 
-/** The port of a proxy that passes requests on. */
+/** Starts a proxy to these servers, and returns its port. */
 async function startProxy(t: Test, kind: Proxy, folder: string, targets: number[], path = ''): Promise<number> {
   const port = await findFreePort();
   const file = `${folder}/${kind}.conf`;
@@ -70,7 +76,7 @@ async function startProxy(t: Test, kind: Proxy, folder: string, targets: number[
   const args = kind === 'nginx' ? ['-p', folder, '-c', file] : ['-db', '-f', file];
   const child = spawn(kind, args, { stdio: 'ignore' });
   t.teardown(async () => {
-    // So that nginx ends its worker, too.
+    // At SIGTERM nginx also stops its worker process.
     child.kill('SIGTERM');
     await once(child, 'exit');
   });
@@ -82,7 +88,7 @@ async function startProxy(t: Test, kind: Proxy, folder: string, targets: number[
   return port;
 }
 
-/** A create whose client goes away after so many bytes, or while its pet is being stored. */
+/** Sends the request of a create, but disconnects after a part of it, or while the pet is being stored. */
 async function goAway(port: number, key: string, index: number): Promise<void> {
   const body = JSON.stringify({ name: 'Rex', categoryId: index });
   const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -160,7 +166,7 @@ for (const kind of PROXIES) {
 
 const RESTARTS = 6;
 
-/** Two servers on one database, each on its port, which know the URL that clients call. */
+/** Starts two servers on one database. Each has its port, and both know the public URL. */
 async function startTwo(t: Test, folder: string) {
   const databaseUrl = `sqlite:${folder}/pets.db`;
   const ports = [await findFreePort(), await findFreePort()];
@@ -175,13 +181,13 @@ async function startTwo(t: Test, folder: string) {
     });
   const servers: Server[] = [];
   for (const port of ports) servers.push(await start(port));
-  /** One after the other. */
+  /** Restarts one server; the tests restart one after the other. */
   const restart = async (index: number) => {
     const server = servers[index] as Server;
     server.child.kill('SIGTERM');
     t.equal(await server.exit, 0);
     servers[index] = await start(server.port);
-    // Before the next one goes, the proxy must have seen that this one is ready again.
+    // The proxy must notice that this server is ready again before the next one stops.
     await wait(500);
   };
   return { ports, restart };

@@ -1,4 +1,7 @@
-/** Connections of clients that send pieces of requests, or go silent: when they have ended, they leave nothing behind. */
+/**
+ * Clients that send fragments of requests, or fall silent. After the connections have ended, the server must have
+ * released everything that they used.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import type { CheckedReply } from '../contract-check.ts';
@@ -8,10 +11,10 @@ import { connectRaw } from '../raw-client.ts';
 import { KEY } from '../service.ts';
 import { addFigures, descriptorsOf } from './figures.ts';
 
-/** How long a process may take until connections that have ended leave nothing behind, in milliseconds. */
+/** The longest time in which a server must release what ended connections used, in milliseconds. */
 const LONGEST = 60_000;
 
-/** Waits until it has no more of them than that, and returns how many it has then, or after a minute. */
+/** Waits until the server has at most this number of descriptors, or for a minute, and returns how many it has then. */
 async function untilDescriptors(server: Program, most: number): Promise<number> {
   for (const until = performance.now() + LONGEST; descriptorsOf(server) > most && performance.now() < until; )
     await wait(50);
@@ -32,7 +35,10 @@ const BODIES = [
   '1b\r\n{"name":"a","categoryId":1}\r\n0\r\n\r\n',
 ];
 
-/** Ends the connection, unless what came before is incomplete: then time ends it. */
+/**
+ * Makes the server end the connection. If the bytes before it are an incomplete request, the server's timeout ends it
+ * instead.
+ */
 const LAST = 'GET /livez HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n';
 
 function makePiece(pick: Pick): string {
@@ -51,11 +57,11 @@ function makePiece(pick: Pick): string {
 }
 
 interface Session {
-  /** The packets, with one character for each byte. */
+  /** The packets as texts with one character for each byte. */
   packets: string[];
-  /** How long to wait behind each packet, in milliseconds. */
+  /** How long to wait after each packet, in milliseconds. */
   pauses: number[];
-  /** The way the client ends the connection; undefined if it waits for the server. */
+  /** How the client ends the connection; undefined if it waits for the server to end it. */
   end: 'reset' | 'half' | undefined;
 }
 
@@ -75,7 +81,7 @@ function* makeSessions(seed: number, count: number, key: string): Generator<Sess
   }
 }
 
-/** The fault that it was written for took between 103 and 328. */
+/** The number of sessions. The bug for which this test was written appeared after 103 to 328 of them. */
 const COUNT = Number(process.env.SESSIONS ?? 1000);
 const SEED = Number(process.env.SEED ?? 1);
 /** How many connections are open at the same time. */
@@ -144,7 +150,7 @@ for (const [name, env] of Object.entries(CONFIGURATIONS)) {
     t.strictSame([child.exitCode, child.signalCode], [null, null], output.stderr);
     t.equal(played, COUNT);
     t.strictSame(problems, []);
-    // Only then no connection of theirs counts for the limits.
+    // After this, no connection of the sessions counts towards the limits any more.
     const after = await untilDescriptors(server, before);
     t.ok(after <= before, `${after} descriptors, ${before} before`);
     t.equal((await request('/livez')).status, 200);

@@ -1,4 +1,4 @@
-/** Servers that stop, and a database that fails over, under load: what clients lose. */
+/** Stops servers under load and lets a database fail over, and counts what clients lose. */
 import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -9,16 +9,16 @@ import { addFigures } from './figures.ts';
 
 interface Outcomes {
   answered: number;
-  /** The number of requests without an answer on an accepted connection. */
+  /** Requests that got no answer although their connection was accepted. */
   lost: number;
-  /** Neither an answer nor an end of its connection came in time. */
+  /** Requests that got neither an answer nor the end of their connection within `REQUEST_TIMEOUT`. */
   hung: number;
 }
 
-/** How long a client waits for an answer before it says that the request hangs, in milliseconds. */
+/** How long a client waits for an answer before the request counts as hung, in milliseconds. */
 const REQUEST_TIMEOUT = 20_000;
 
-/** Half of the clients keep their connection, half of them take a new one for each request. */
+/** Half of the clients keep their connections open, the others open a new one for each request. */
 function startClients(port: number, count: number, key: string) {
   const outcomes: Outcomes = { answered: 0, lost: 0, hung: 0 };
   const options = { host: '127.0.0.1', port, path: '/v1/pets', headers: { authorization: `Bearer ${key}` } };
@@ -62,7 +62,10 @@ function startClients(port: number, count: number, key: string) {
   const ended = Promise.all(Array.from({ length: count }, send));
   return {
     outcomes,
-    /** Resolves when each client was refused or, after `finish()`, has the reply to its last request. */
+    /**
+     * Resolves when each client's connection has been refused or, after `finish()`, when each has the reply to its last
+     * request.
+     */
     ended: ended.then(() => outcomes),
     finish: () => {
       isOver = true;
@@ -73,11 +76,11 @@ function startClients(port: number, count: number, key: string) {
 const ROUNDS = Number(process.env.ROUNDS ?? 10);
 const CLIENTS = 40;
 
-/** Starts the server like an operator, with the default time to drain or another one. */
+/** Starts the server as an operator does, with the default DRAIN_DELAY or this one. */
 const start = (t: Test, drainDelay = ''): Promise<Server> =>
   startServer(t, { env: { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, DRAIN_DELAY: drainDelay } });
 
-/** Stops servers under load, one after the other, and puts into the figures what became of the requests. */
+/** Stops one server after the other under load, and records in the figures what became of the requests. */
 async function losesNothing(
   t: Test,
   name: string,
@@ -109,7 +112,7 @@ t.test(`${ROUNDS} stops of a server lose no request, although the machine freeze
   losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
 );
 
-/** First this process with its clients, after some milliseconds the server too; this one goes on last. */
+/** Stops this process with its clients, and a few milliseconds later the server too; the server goes on first. */
 function standStill(server: Server, lead: number): void {
   const block = (time: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, time);
   block(lead);
@@ -162,7 +165,7 @@ t.test(
             const headers = { 'idempotency-key': `${client}-${count}` };
             while (!created.has(name)) {
               const started = performance.now();
-              // To any of the servers.
+              // Each request may go to any of the servers.
               const port = ports[(client + asked++) % ports.length] as number;
               const request = { method: 'POST', body: { name, categoryId: client }, headers };
               const { status, text, headers: replied } = await send(port, '/v1/pets', request);

@@ -50,7 +50,10 @@ t.test('the JSON parser accepts a text exactly if JSON.parse does, even if the t
   );
 });
 
-/** Whether a text was read. Well-formed text with a duplicate name, half a surrogate pair or an inexact number also counts as read. */
+/**
+ * Whether the parser accepts a text. Well-formed JSON with a duplicate name, half a surrogate pair or an inexact number
+ * also counts as accepted.
+ */
 function isRead(read: (text: string) => unknown, text: string): boolean {
   try {
     read(text);

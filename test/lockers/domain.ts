@@ -1,6 +1,6 @@
 /**
- * Lockers with columns that no client sees, their codes, which no schema describes, parcels of tenants that are never shown, and rules with
- * ids that no client sees.
+ * Lockers with columns that no client sees; their codes, which no schema describes; parcels, whose tenants no client
+ * sees; and rules, whose ids no client sees.
  */
 import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 

@@ -1,13 +1,13 @@
-/** Opens lockers, and shows them whole. */
+/** Transactions that open lockers, and return whole records with the internal columns. */
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
 import type { domain } from './domain.ts';
 
-/** Lockers are in no contract that the compiler knows. */
+/** The compiler knows no contract with lockers. */
 type Row = Record<string, unknown>;
 type Methods = Record<'lockers' | 'codes', Record<string, (...values: unknown[]) => SqlSteps<Row>>>;
 
-/** Uses a code: the locker has one opening more. */
+/** Uses a code once, and counts one more opening of its locker. */
 export const open = transactionOf<typeof domain>()(function* (given, code: string) {
   const { lockers, codes } = given as unknown as Methods;
   const used = yield* codes.update?.(code, { usesLeft: { add: -1 } }) as SqlSteps<Row | undefined>;

@@ -1,4 +1,7 @@
-/** Clubs, their members, who go with their club, and visits of members, which keep them: names count in any case. */
+/**
+ * Clubs, members, and visits. The deletion of a club deletes its members; a member with visits cannot be deleted. Names
+ * that differ only in case are equal.
+ */
 import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 const clubs = {

@@ -1,4 +1,4 @@
-/** Moments: records with times of every kind, and whose first fields may be absent. */
+/** Moments: records with times of every kind, whose first fields may be absent. */
 import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 const moments = {
@@ -21,7 +21,7 @@ const moments = {
   migrations: new URL('./', import.meta.url),
 } as const satisfies AnyDescription;
 
-/** The ids may be absent, too, where the store sets them. */
+/** Marks, whose ids are optional although the store sets them. */
 const marks = {
   noun: 'mark',
   schema: 'Mark',

@@ -1,4 +1,4 @@
-/** The check of moments: a place has a zip, and five labels are the most. */
+/** The check of moments: a place must have a zip, and there may be at most five labels. */
 
 import { type DomainTransactions, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import type { Fields } from '../../src/contract-first/store/collection.ts';
@@ -6,7 +6,7 @@ import { type RecordCodecs, toPlainCodec } from '../../src/contract-first/store/
 import { toTable } from '../../src/contract-first/store/tables/table.ts';
 import { domain } from './domain.ts';
 
-/** Tries two patches, of which the second may not fit. */
+/** Makes several patches in one transaction, and returns the outcome of each. */
 const patchTwice = transactionOf<typeof domain>()(function* ({ moments }, [at, ...patches]: [string, ...object[]]) {
   const outcomes: unknown[] = [];
   for (const patch of patches) outcomes.push(yield* moments.update(at as never, patch as never));

@@ -1,8 +1,11 @@
-/** The edits of each kind of node: by its keys, the values that take the place of what stands there. */
+/** The edits for each kind of node of a contract: for each of its keys, the values that replace the present one. */
 import { lookUp } from '../../src/contract-first/engine/schema/keys.ts';
 import type { Json } from '../any-json.ts';
 
-/** Other values, undefined to remove it, in classes of those that are much alike: a quick run takes one of each. */
+/**
+ * Returns values to replace the present one; undefined removes it. They are grouped by likeness: a quick run takes one
+ * of each group.
+ */
 type Changes = (value: Json, node: Json, contract: Json) => Json[][];
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
@@ -16,7 +19,7 @@ const OTHER_TYPES: Record<string, string[]> = {
   array: ['object', 'string'],
 };
 const OTHER_FORMATS: Record<string, string> = { int32: 'int64', int64: 'int32', date: 'date-time' };
-/** The values of an added default or enum, by type. */
+/** The values that an added default or enum gets, by type. */
 const NEW_VALUES: Record<string, Json> = { string: 'Rex', integer: 7 };
 
 const without = (node: Json, key: string) => Object.fromEntries(Object.entries(node).filter(([name]) => name !== key));
@@ -28,7 +31,7 @@ const eachRenamed = (node: Json, rename: (name: string) => string) =>
     .filter((name) => !(rename(name) in node))
     .map((name) => renamed(node, name, rename(name)));
 
-/** Misspells each of the engine's extensions. */
+/** Misspells each of the engine's own extensions. */
 const misspelt: Changes = (_, node) => {
   const ours = Object.keys(node).filter((name) => name.startsWith('x-'));
   return ours.length === 0 ? [] : [ours.map((name) => renamed(node, name, `x-${name.slice(2).replaceAll('-', '')}x`))];
@@ -36,7 +39,7 @@ const misspelt: Changes = (_, node) => {
 const removed: Changes = (value) => (value === undefined ? [] : [[undefined]]);
 const flag: Changes = (value = false) => [[!value]];
 const number: Changes = (value) => (value === undefined ? [] : [[value + 1], [value - 1], [undefined]]);
-/** A number of ours, also as what it cannot be. */
+/** Changes the number of one of the engine's extensions, also to values that it must not have. */
 const extension: Changes = (value) =>
   value === undefined ? [] : [[value + 1], [value - 1], [undefined], [0, -1, 1.5], ['100']];
 const components: Changes = (value = {}) => [eachRemoved(value)];
@@ -52,7 +55,10 @@ const security: Changes = (value) => [
     [{ bearerAuth: ['not one'] }],
   ].map((requirements) => [requirements]),
 ];
-/** Changes the general security, which has no effect if every operation has its own. */
+/**
+ * Changes the security of the whole contract. Without an operation that uses it this would have no effect, so there is
+ * no edit then.
+ */
 const generalSecurity: Changes = (value, node, contract) => {
   const operations = Object.values<Json>(node.paths).flatMap((item) => METHODS.map((method) => item[method] ?? {}));
   const isUsed = operations.some(({ operationId, security: own }) => operationId && !own);
@@ -73,7 +79,7 @@ const otherIds = (id: string, { paths }: Json): string[] =>
     .flatMap((item) => Object.values<Json>(item).map(({ operationId }) => operationId))
     .filter((other) => other !== id);
 
-/** A bound that is there, or one that is tight enough to be noticed. */
+/** Changes a bound, or adds one that is so tight that it must be noticed. */
 function bound(type: string, added: (schema: Json) => number): Changes {
   return (value, schema) => {
     if (schema.type !== type) return [];
@@ -90,7 +96,7 @@ function list(added?: (schema: Json) => Json): Changes {
   };
 }
 
-/** Edits that need several keys. */
+/** Edits that change several keys at once. */
 function wholeSchema(_: Json, schema: Json): Json[][] {
   const exclusive = ['minimum', 'maximum'].map((key) =>
     key in schema ? [renamed(schema, key, `exclusiveM${key.slice(1)}`)] : [],
@@ -123,7 +129,7 @@ function wholeSchema(_: Json, schema: Json): Json[][] {
   ];
 }
 
-/** The version stands in two places that belong together: the document's own, and the prefix of every server. */
+/** The version is in two places that must agree: `info.version`, and the prefix of every server. */
 function wholeContract(_: Json, { info, servers, ...rest }: Json): Json[][] {
   const version = info.version.replace(/^\d+/, '9');
   const moved = servers.map(({ url, ...server }: Json) => ({ ...server, url: url.replace(/\/v\d+$/, '/v9') }));
@@ -134,7 +140,10 @@ function wholeContract(_: Json, { info, servers, ...rest }: Json): Json[][] {
   ];
 }
 
-/** A reply that promises more than the component that it shows: fewer fields, or more of each. */
+/**
+ * A reply whose schema promises more than the component that it contains: fewer fields, more required fields, or
+ * tighter bounds.
+ */
 function narrowed(schema: Json, contract: Json): Json[] {
   const target = schema.$ref ? lookUp(contract, schema.$ref) : schema;
   if (target?.items) return narrowed(target.items, contract).map((items) => ({ ...target, items }));
@@ -157,7 +166,7 @@ function narrowed(schema: Json, contract: Json): Json[] {
   ];
 }
 
-/** A field of what is stored as a filter: whoever takes it, and does not filter by it, is wrong. */
+/** New parameters named like stored fields. A handler that accepts one and does not filter by it is wrong. */
 const FILTERS = [
   { name: 'categoryId', in: 'query', ...NOTE, schema: { type: 'integer', format: 'int64' } },
   { name: 'q', in: 'query', ...NOTE },
@@ -260,7 +269,7 @@ export const EDITS = {
     minLength: bound('string', () => 2),
     maxLength: (value, schema, contract) => [
       ...bound('string', () => 2)(value, schema, contract),
-      // Some of the server's own texts fit in it, and some do not.
+      // This is longer than some texts that the server sends, and shorter than others.
       ...(schema.type === 'string' && value === undefined ? [[60]] : []),
     ],
     minItems: bound('array', () => 1),
@@ -297,7 +306,10 @@ export const EDITS = {
       type === 'object' ? (value === undefined ? [[false]] : [[!value], [undefined]]) : [],
   },
   reference: {
-    /** The next component of its section; which example is shown, only people read. */
+    /**
+     * Refers to the next component of the section. Which example is shown matters only to people, so examples are left
+     * out.
+     */
     $ref: (value, _, contract) => {
       const [, section, name] = /^#\/components\/(\w+)\/(.+)$/.exec(value) as unknown as [string, string, string];
       const names = Object.keys(contract.components[section]);

@@ -1,4 +1,7 @@
-/** Judges an edit of the contract: a check refuses it, or the server follows it. All verdicts are shown as a table. */
+/**
+ * Judges each edit of the contract: either a check refuses it, or the server follows it. The report is a table of all
+ * verdicts.
+ */
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,7 +18,7 @@ import type { Mutant } from './mutants.ts';
 import { type Findings, type Run, startProbedServer } from './probed-server.ts';
 import { probesOf } from './probes.ts';
 
-/** Who notices an edit, in words. */
+/** What it means that an edit is noticed by this check. */
 const MEANING = {
   follows: 'the server does what the contract says now',
   start: 'the server, or npm run generate, refuses it',
@@ -27,21 +30,25 @@ const MEANING = {
   nobody: 'the server goes by something else than the contract',
 };
 
-/** `unseen`: nothing of what the server does is different, or the default response has what a response of its own had. */
+/**
+ * `unseen` means that no reply of the server is different, or that only the default response describes a reply that had
+ * a response of its own.
+ */
 export type Verdict = { by: Exclude<keyof typeof MEANING, 'lint' | 'diff'> | 'unseen'; why: string };
 
 type Judge = (contract: Json) => Promise<Verdict>;
 
 /**
- * `diagnose` says what does not compile; handlers whose types are not from the contract compile with any.
- * @throws Error where the server does not even follow the contract as it is
+ * `diagnose` returns what does not compile with the types of an edited contract. Handlers whose types do not come from
+ * the contract compile with every contract.
+ * @throws Error where the server does not even follow the unedited contract
  */
 export async function buildJudge(
   original: Json,
   handlers: Handlers,
   diagnose: (...of: Parameters<Diagnose>) => Iterable<[file: string, said: string]> = buildDiagnose(),
 ): Promise<Judge> {
-  // In this order: the first problem is enough, and the files on top of Fastify's types take the compiler long.
+  // The order matters: the first problem is enough, and the compiler needs long for the files that use Fastify's types.
   const files = filesIn(['handlers', 'src/pets', 'src']);
   const unedited = await load(original);
   const types = toCode((await buildTypes(unedited.document)).text);
@@ -85,12 +92,13 @@ export async function buildJudge(
       const [difference] = await differences(contract, editedProbes, findings);
       return difference ? { by: 'follows', why: difference } : { by: 'unseen', why: '' };
     } catch (error) {
-      // A rule that the probes cannot break, or a check that the contract makes impossible: the tests fail at these, too.
+      // The probes cannot break some rule, or the contract contradicts itself. The project's tests would fail at this,
+      // too.
       return { by: 'tests', why: String(error) };
     }
   };
 
-  /** Replies that only one of the servers gives, to the probes of both contracts. */
+  /** The replies that only one of the two servers gives, to the probes of both contracts. */
   async function differences(
     contract: ReadContract,
     editedProbes: typeof probes,
@@ -103,7 +111,7 @@ export async function buildJudge(
   }
 }
 
-/** The replies that differ from those of the other server to the same probe. */
+/** The replies that differ from the other server's replies to the same probes. */
 function without(replies: string[], others: string[]): string[] {
   return replies.filter((reply, index) => reply !== others[index]);
 }
@@ -117,7 +125,7 @@ async function inFile<Result>(text: string, use: (file: string) => Promise<Resul
 
 const load = (contract: Json): Promise<ReadContract> => inFile(JSON.stringify(contract), loadContract);
 
-/** Types without the comments, which are the contract's words. */
+/** The generated types without comments, which are texts of the contract. */
 function toCode(types: string): string {
   return types.replace(/\/\*\*[\s\S]*?\*\//g, '');
 }
@@ -132,12 +140,12 @@ export interface Row {
 
 export const isUnnoticed = ({ by }: Row): boolean => by === 'nobody' || by === 'breaks';
 
-/** Rules of the lint, by which the contract must declare what the server sends. */
+/** Lint rules that demand that the contract declares what the server sends. */
 const OF_REPLIES = / (contract-first\/declared-replies|response-contains-header) /;
 
 /**
- * Returns the rows in the order of the mutants. For mutants that behave as before, the lint and the comparison judge the text; for
- * undeclared replies, the lint judges it.
+ * Returns the rows in the order of the mutants. If a mutant changes no behaviour, the lint or the comparison of
+ * contracts must notice its text. Replies that the contract does not declare can be noticed by the lint, too.
  */
 export function toRows(contract: Json, mutants: Mutant[], verdicts: Verdict[]): Promise<Row[]> {
   return Promise.all(
@@ -162,7 +170,7 @@ async function readText(contract: Json, mutant: Mutant): Promise<Row> {
   return { mutant, by: 'diff', why: `${change.effect.verdict}: ${change.location}: ${change.what}` };
 }
 
-/** A line for each, the totals, and why those that nobody has noticed should have been. */
+/** A line for each row, the totals, and for each unnoticed edit the reason why it should have been noticed. */
 export function toReport(rows: Row[]): string {
   const table = rows.map(({ mutant: { place, edit }, by }) => `${by.padEnd(8)}${place}  ${edit}`);
   const totals = Object.entries(MEANING).map(([by, meaning]) => {

@@ -1,20 +1,20 @@
-/** Finds all meaningful edits of a contract by walking through it. Documentation is left out. */
+/** Finds all meaningful edits of a contract: it walks through everything but the documentation. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../any-json.ts';
 import { EDITS, type Kind } from './edits.ts';
 
 /** A contract with one edit. */
 export interface Mutant {
-  /** The place of the edit: `components.schemas.PetName`. */
+  /** The place of the edit, such as `components.schemas.PetName`. */
   place: string;
-  /** Mutants of one kind differ by place and value only. */
+  /** Mutants of the same kind differ only by place and value. */
   kind: string;
-  /** `maxLength raised: 256` */
+  /** The edit in words, such as `maxLength raised: 256`. */
   edit: string;
   build(): Json;
 }
 
-/** The kind of what stands under a key, and of each thing in what stands there. */
+/** The kind of node under each key. The next table has the keys whose values contain several nodes of a kind. */
 const KINDS: Record<string, Kind> = {
   info: 'info',
   components: 'components',
@@ -40,12 +40,14 @@ export function mutantsOf(contract: Json): Mutant[] {
   return [...walk(contract, 'contract', contract, '', (edited) => edited)];
 }
 
-/** The first of each kind. */
+/** The first mutant of each kind. */
 export function oneOfEach(mutants: Mutant[]): Mutant[] {
   return [...new Map(mutants.toReversed().map((mutant) => [mutant.kind, mutant])).values()].reverse();
 }
 
-/** The edits of a node and of those in it. `build` makes a contract of what stands in the node's place. */
+/**
+ * The edits of a node and of all nodes in it. `build` makes a whole contract with another value in place of the node.
+ */
 function* walk(
   node: Json,
   kind: Kind,
@@ -81,7 +83,7 @@ function* walk(
   }
 }
 
-/** The node with another value under a key, which stays where it stood. */
+/** The node with another value under this key, at the same position. */
 function put(node: Json, key: string, value: Json): Json {
   if (Array.isArray(node)) return node.with(Number(key), value);
   const { [key]: _, ...rest } = node;
@@ -95,7 +97,7 @@ function verb(value: Json, edited: Json): string {
   return edited > value ? 'raised' : 'lowered';
 }
 
-/** The new value; of one with parts, those that differ. */
+/** The new value; for an object or a list, only the parts that differ. */
 function describe(value: Json, edited: Json): string {
   if (typeof value !== 'object' || typeof edited !== 'object') return show(edited);
   const [before, after] = [toParts(value), toParts(edited)];
@@ -104,7 +106,7 @@ function describe(value: Json, edited: Json): string {
   return differing.map((key) => `${key} ${describe(before[key], after[key])}`).join(', ');
 }
 
-/** The items of a list by their text, so that its other items stay the same. */
+/** Turns a list into an object whose keys are the items as texts, so that unchanged items are equal. */
 const toParts = (node: Json) =>
   Array.isArray(node) ? Object.fromEntries(node.map((item) => [show(item), 'added'])) : node;
 

@@ -1,6 +1,7 @@
 /**
- * Edits the contract in every meaningful way, one at a time, and says who notices each edit: `npm run contract:mutate`. With
- * `-- --quick` one edit of each kind, with `-- --every 4` a quarter of them, with `-- <text>` those whose place or edit has this text, with `-- --contract <file>` of another. Fails when one is unnoticed.
+ * Edits the contract in every meaningful way, one edit at a time, and prints which check notices each: `npm run
+ * contract:mutate`. `-- --quick` takes one edit of each kind, `-- --every 4` every fourth edit, `-- <text>` the edits
+ * whose place or words contain the text, and `-- --contract <file>` another contract. Fails if an edit is unnoticed.
  */
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { buildJudge, isUnnoticed, toReport, toRows, type Verdict } from './judge
 import { mutantsOf, oneOfEach } from './mutants.ts';
 
 const CONTRACT = new URL('../../openapi/petstore.yaml', import.meta.url);
-/** Mutants for which it pays to start one more process. */
+/** The fewest mutants for which it pays to start one more process. */
 const FEWEST = 20;
 
 const { values, positionals } = parseArgs({
@@ -27,7 +28,7 @@ const chosen = (values.quick ? oneOfEach(mutants) : mutants)
 const count = Math.min(availableParallelism(), Math.ceil(chosen.length / FEWEST));
 const verdicts: Verdict[] = [];
 
-/** This file, started again with the number of its share, judges every `count`-th mutant. */
+/** Judges every `count`-th mutant, in this file started again with the number of its share. */
 async function judgeShare(share: number): Promise<void> {
   const judge = await buildJudge(contract, handlers);
   for (let index = share; index < chosen.length; index += count) {
@@ -37,7 +38,7 @@ async function judgeShare(share: number): Promise<void> {
 }
 
 function collectShare(_: unknown, share: number): Promise<void> {
-  // What it says is of interest only when it fails: Ajv reports every format that a mutant has made up.
+  // The output is of interest only if the process fails: Ajv reports every format that a mutant has invented.
   const child = fork(new URL(import.meta.url), process.argv.slice(2), {
     silent: true,
     env: { ...process.env, SHARE: `${share}` },

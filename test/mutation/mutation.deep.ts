@@ -14,7 +14,7 @@ const MUTANTS = mutantsOf(CONTRACT);
 // biome-ignore lint/suspicious/noExplicitAny: handlers that are wrong, or of operations that the contract does not have
 type AnyHandler = (call: any) => any;
 
-/** The project's handlers, with these in place of theirs. */
+/** The project's handlers, some of them replaced by these. */
 const handlersWith = (handlers: Record<string, AnyHandler>): Handlers => ({ ...ours, ...handlers });
 
 function mutant(place: string, edit: string): Mutant {

@@ -1,4 +1,7 @@
-/** A server in memory, asked whether it does what a contract demands, and whether its replies fit that contract. */
+/**
+ * Runs a server in memory, and checks whether it does what a contract demands, and whether its replies fit that
+ * contract.
+ */
 import { pino } from 'pino';
 import type { ReadContract } from '../../src/contract-first/engine/contract/contract.ts';
 import { toErrorBody } from '../../src/contract-first/engine/errors/error-body.ts';
@@ -18,12 +21,12 @@ import { finished } from '../service.ts';
 import type { Probe } from './probes.ts';
 
 /**
- * Converts the place of an error reply to a place for all failures of the operation. Only one of them must show the optional fields of the
- * body.
+ * Converts the place of an error reply to the common place of all failures of the operation: a field that is optional
+ * in errors must be shown by only one of them.
  */
 const toFailures = (place: string) => place.replace(/ (4\w\w|5\w\w|default)$/, ' failures');
 
-/** Every status, header and field of every operation, as `getPet 200 body.name`. */
+/** Every documented status, header and field of every operation, such as `getPet 200 body.name`. */
 function documentedBy(operations: Operation[]): Set<string> {
   return new Set(
     operations.flatMap(({ id, responses }) =>
@@ -39,7 +42,7 @@ function documentedBy(operations: Operation[]): Set<string> {
   );
 }
 
-/** Returns the parts that a reply shows of its declared response, such as `getPet 200`. */
+/** Returns the parts of its declared response that a reply shows, such as `getPet 200`. */
 function shownBy({ headers, text }: CheckedReply, place: string): string[] {
   const names = Object.keys(headers).map((name) => `${place} header ${name}`);
   const isJson = /[/+]json\b/.test(headers['content-type'] ?? '');
@@ -70,28 +73,28 @@ const KEYS = {
   none: undefined,
 };
 
-/** Statuses that a client can react to, so that they must be declared. */
+/** Errors that a client can react to, so the contract must declare them. */
 const CLIENT_ERRORS = [400, 401, 403, 413, 415];
 
 export interface Findings {
-  /** Each probe with its reply, as text. */
+  /** Each probe and its reply, as text. */
   replies: string[];
-  /** Demands of the contract that the server does not meet, each with the number of its probe. */
+  /** Demands of the contract that the server does not meet, each with the index of its probe. */
   ignored: { probe: number; why: string }[];
-  /** Replies that are not as the contract describes them. */
+  /** Replies that do not fit the contract. */
   unfit: string[];
-  /** Requests that the contract allows, and that fail, or that a handler refuses. */
+  /** Requests that the contract allows, but that fail or that a handler refuses. */
   failed: string[];
-  /** Errors that a client can do something about, and that only the default response documents. */
+  /** Errors that a client can react to, but that only the default response documents. */
   defaulted: string[];
-  /** Promises of the contract that no reply keeps. */
+  /** Parts of the contract that no reply shows. */
   unkept: string[];
 }
 
 /** Sends probes to a server, then stops it. */
 export type Run = (probes: Probe[]) => Promise<Findings>;
 
-/** A server of this contract, with nothing stored. @throws Error where the contract cannot be served */
+/** Starts a server of this contract with an empty store. @throws Error where the contract cannot be served */
 export async function startProbedServer(read: ReadContract, handlers: Handlers): Promise<Run> {
   const { store, fail } = openFailingStore();
   await store.createKey(toStoredKey(KEYS.powerless, 'powerless', undefined, []));
@@ -139,7 +142,8 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
       headers: { host: 'petstore.example', ...authorization, ...headers },
       ...(body !== undefined && { payload: body as Buffer }),
     });
-    // The response of an injected request is not ours, which adds the first of them.
+    // Adds the security headers, which the server writes straight to its responses: the response of an injected request
+    // lacks them.
     const texts = Object.entries({ ...SECURITY_HEADERS, ...reply.headers }).map(([name, value]) => [
       name,
       String(value),
@@ -163,11 +167,12 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
     const { 'x-request-id': _id, date: _date, ratelimit: _left, 'retry-after': _reset, ...lasting } = headers;
     findings.replies.push(`${summary} ${JSON.stringify(lasting)} ${text}`);
 
-    // Whatever is asked of an operation that is no longer served.
+    // An operation after its sunset answers every request with 410.
     const expect = status === 410 && sunsets.get(probe.operation ?? '')?.isPast ? { status: '410' } : probe.expect;
     const isMet = new RegExp(`^(${expect.status ?? '...'})$`).test(String(status));
     if (status >= 500 && (!isMet || !expect.status)) findings.failed.push(`${summary}: must not fail`);
-    // What a handler refuses is its own rule; the contract's rules come before.
+    // A request that a handler refuses breaks a rule of the handler, because the rules of the contract are checked
+    // before.
     else if (!isMet && isReached && status >= 400) findings.failed.push(`${summary}: must be ${expect.status}`);
     else if (!isMet) ignore(`must be ${expect.status}`);
     if (expect.isRefused && isReached) ignore('must not reach the handler');
@@ -181,7 +186,7 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
     }
     if (expect.dependsOn) {
       const place = `${probe.operation} ${expect.dependsOn}`;
-      // Of failures, each has a finding of its own.
+      // A failure is reported as a finding of its own, so here it counts as a different reply.
       dependent.set(place, [...(dependent.get(place) ?? []), status < 500 ? `${status} ${text}` : summary]);
     }
     if (expect.sameAs) {
@@ -220,7 +225,7 @@ export async function startProbedServer(read: ReadContract, handlers: Handlers):
   };
 }
 
-/** A store in memory that fails on request. */
+/** A store in memory that fails on demand. */
 function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
   const store = openUrl('sqlite::memory:');
   let failure: Probe['store'];
@@ -229,7 +234,7 @@ function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
     if (failure === 'broken') throw new Error('a probe');
     return method(...values);
   };
-  /** Makes all methods of a part of the store fail, and those of its own parts. */
+  /** Makes all methods of an object fail, and those of the objects in it. */
   const failing = (part: object): object =>
     new Proxy(part, {
       get(_, name) {
@@ -244,7 +249,10 @@ function openFailingStore(): { store: Store; fail(how: Probe['store']): void } {
   return { store: failing(store) as Store, fail };
 }
 
-/** The URLs that a reply hands out. The successor of an operation is a resource: it may need a parameter, or another method. */
+/**
+ * The URLs in the headers of a reply. The URL of an operation's successor cannot simply be requested: it may need a
+ * parameter, or another method.
+ */
 function linksOf({ location, link = '' }: Record<string, string>): { url: string; isRequest: boolean }[] {
   const links = [...link.matchAll(/<([^>]*)>; rel="([^"]*)"/g)].map(([, url, rel]) => {
     return { url: url as string, isRequest: rel !== 'successor-version' };

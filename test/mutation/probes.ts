@@ -1,4 +1,4 @@
-/** Requests made from a contract, each with what a server must reply that follows it. */
+/** Generates requests from a contract, each with what a server that follows the contract must reply. */
 import fc, { type Arbitrary } from 'fast-check';
 import { parse } from 'yaml';
 import { fieldsOf, toObject } from '../properties/json-values.ts';
@@ -8,7 +8,7 @@ import { refusalsOf } from '../properties/refusals.ts';
 import { type Request, requests, toHeaders, toUrl } from '../properties/requests.ts';
 
 export interface Probe {
-  /** The operation; undefined if the contract has none for the probe. */
+  /** Undefined if the probe belongs to no operation of the contract. */
   operation?: string;
   method: string;
   url: string;
@@ -20,29 +20,35 @@ export interface Probe {
   expect: {
     /** The expected status, as a regular expression; by default, any status below 500. */
     status?: string;
-    /** Whether a rule of the contract rejects the request, so that no handler is called. */
+    /** Whether a rule of the contract refuses the request, so that no handler may be called. */
     isRefused?: boolean;
-    /** A part of the body. */
+    /** A text that the body must contain. */
     shows?: string;
-    /** The URL that has the same reply. */
+    /** A URL that must have the same reply. */
     sameAs?: string;
-    /** The part that the reply must depend on: at least two of the probes that name it must have different replies. */
+    /**
+     * The parameter that the reply must depend on: of the probes that name it, at least two must have different
+     * replies.
+     */
     dependsOn?: string;
-    /** Exact values; null for a header that must not be there. */
+    /** Headers with their exact values; null for a header that must be absent. */
     headers?: Record<string, string | null>;
   };
 }
 
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'];
 const SERVED = '2..|404';
-/** The statuses of an operation with an Idempotency-Key that another request may have used. */
+/** The statuses of an operation with an Idempotency-Key, which another probe may have used already. */
 const SERVED_OR_USED = '2..|404|422';
 const MORE_THAN_A_PAGE = 25;
 
-/** Longer than any server reads. */
+/** Longer than any server accepts. */
 const LONG = 'x'.repeat(20_000);
 
-/** The same for the same contract. The first find nothing stored, the others more than a page. */
+/**
+ * The probes are always the same for the same contract. The first ones find an empty store, the others more records
+ * than a page has.
+ */
 export function probesOf(yaml: string): Probe[] {
   const operations = readOperations(yaml);
   const { info, paths } = parse(yaml);
@@ -61,7 +67,10 @@ export function probesOf(yaml: string): Probe[] {
 
 const known = new Map<string, Probe[]>();
 
-/** The probes of an operation, kept, because most edits change few operations. The server accepts the first ones. */
+/**
+ * The probes of an operation. They are cached, because most edits change few operations. The server must accept the
+ * first ones.
+ */
 function madeFor({ responses: _, ...rest }: Operation): Probe[] {
   const key = JSON.stringify(rest);
   const operation = { ...rest, responses: {} };
@@ -100,7 +109,7 @@ function accepted(operation: Operation): Probe[] {
   return sample(requests(operation), MORE_THAN_A_PAGE).map((request) => toProbe(request, { status }));
 }
 
-/** The same twice with the same Idempotency-Key, and then another one with it. */
+/** The same request twice with the same Idempotency-Key, and then another request with that key. */
 function repeated(operation: Operation): Probe[] {
   const kept = operation.parameters.find(({ isKept }) => isKept);
   if (!kept) return [];
@@ -114,19 +123,21 @@ function repeated(operation: Operation): Probe[] {
 function refused(operation: Operation): Probe[] {
   return (
     refusalsOf(withoutOpaque(operation))
-      // What injects requests joins headers of the same name.
+      // Injected requests cannot repeat a header: headers of the same name are joined.
       .filter(({ rule }) => !/^header\..* repeated$/.test(rule))
       .flatMap((refusal) => sample(refusal.requests, 8))
       .map(({ request, status, place }) => {
         const shows = JSON.stringify(`${place} `).slice(1, -1);
-        // A body that is not JSON is checked while the handler reads it.
+        // A body that is not JSON is only checked while the handler reads it.
         const isRefused = request.body === undefined || /json/.test(String(toHeaders(request)['content-type']));
         return toProbe(request, { status: String(status), isRefused, shows });
       })
   );
 }
 
-/** Makes probes with values that clients do not invent: identifiers from the server, and values of opaque parameters. */
+/**
+ * Makes probes with values that clients cannot invent: ids that the server has given, and values of opaque parameters.
+ */
 function unjudged(operation: Operation): Probe[] {
   const given = sample(requests(operation), MORE_THAN_A_PAGE).map(({ path, ...request }, index) => {
     return { ...request, path: path.map(([name]): [string, string] => [name, String(index + 1)]) };
@@ -136,12 +147,18 @@ function unjudged(operation: Operation): Probe[] {
   return [...given, ...opaque].map((request) => toProbe(request, {}));
 }
 
-/** Opaque parameters keep the rules of all others, before their handler refuses what it has not given out. */
+/**
+ * With these, opaque parameters are treated like others. Their values fit the schema, but the server has not given
+ * them, so handlers refuse them.
+ */
 function withoutOpaque({ parameters, ...operation }: Operation): Operation {
   return { ...operation, parameters: parameters.map((parameter) => ({ ...parameter, isOpaque: false })) };
 }
 
-/** A parameter that is left out is the same as its default; a field that is left out has it in the reply. */
+/**
+ * A request without a parameter must have the same reply as one with the parameter's default. If a field of the body is
+ * left out, the reply must show its default.
+ */
 function defaulted(operation: Operation): Probe[] {
   const { method, parameters, body } = operation;
   const [plain] = sample(requests(operation), 1) as [Request];
@@ -166,7 +183,7 @@ function defaulted(operation: Operation): Probe[] {
 
 const toText = (value: Json) => (Array.isArray(value) ? value.map(String) : String(value));
 
-/** Makes probes with and without each optional parameter, to show that no parameter is accepted and ignored. */
+/** Makes probes with and without each optional parameter, to find parameters that the server accepts and ignores. */
 function depending(operation: Operation): Probe[] {
   if (operation.method !== 'GET') return [];
   const [plain] = sample(requests(operation), 1) as [Request];
@@ -190,7 +207,10 @@ function depending(operation: Operation): Probe[] {
     });
 }
 
-/** Headers that repeat what the contract says: a deprecation, and the challenge to those without a key, or without a scope (RFC 6750, section 3). */
+/**
+ * Checks headers that repeat what the contract says: the deprecation, and the challenge to requests without an API key
+ * or without a scope (RFC 6750, section 3).
+ */
 function headed(operation: Operation, operations: Operation[], { title }: Json, sources: Json[]): Probe[] {
   const source = sources.find(({ operationId }) => operationId === operation.id);
   const successor = operations.find(({ id }) => id === source['x-successor']);
@@ -213,7 +233,7 @@ function headed(operation: Operation, operations: Operation[], { title }: Json, 
   ];
 }
 
-/** RFC 9745, RFC 8594 and the link relation of RFC 5829. */
+/** The headers of RFC 9745 and RFC 8594, and the link relation of RFC 5829. */
 function toDeprecation(source: Json, successor: string | undefined): Record<string, string | null> {
   const { 'x-deprecated-at': at, 'x-sunset': sunset }: Json = source.deprecated ? source : {};
   return {
@@ -223,7 +243,7 @@ function toDeprecation(source: Json, successor: string | undefined): Record<stri
   };
 }
 
-/** Failures that have nothing to do with the request: they show what `default` says, and its headers. */
+/** Failures that do not depend on the request: their replies show the body and the headers of `default`. */
 function failing(operation: Operation): Probe[] {
   const plain = plainFor(operation);
   return [
@@ -234,13 +254,16 @@ function failing(operation: Operation): Probe[] {
   ];
 }
 
-/** A key that may be used once a day is refused at its second request, whatever the first was. */
+/** The limit of this API key is one request a day, so the second request is refused, whatever the first one was. */
 function limited(operation: Operation): Probe[] {
   const probe: Probe = { ...plainFor(operation), key: 'limited', expect: {} };
   return [probe, { ...probe, expect: { status: '429', isRefused: true } }];
 }
 
-/** 405, with the methods that there are (RFC 9110, section 15.5.6); what takes GET takes HEAD. */
+/**
+ * A method that the path does not have is answered with 405, and with the methods that it has (RFC 9110, section
+ * 15.5.6). A path with GET also has HEAD.
+ */
 function misused(operation: Operation, operations: Operation[]): Probe[] {
   const taken = [...new Set(operations.filter(({ path }) => path === operation.path).map(({ method }) => method))];
   const allow = [...taken, ...(taken.includes('GET') ? ['HEAD'] : [])].sort().join(', ');

@@ -113,7 +113,7 @@ t.test('an Idempotency-Key with another body is 422; sent with another API key, 
   }
   const refused = await request('/v1/pets', mia);
   t.match(refused, { status: 422, body: { code: 'idempotency_key_reused' } });
-  // What is wrong with a request comes first, and does not use the key up.
+  // The server checks the request before the Idempotency-Key, so an invalid request does not use the key up.
   t.equal((await request('/v1/pets', { ...rex, body: { name: '' } })).status, 400);
   t.equal(((await request('/v1/pets')).body as unknown[]).length, 3);
 });

@@ -3,7 +3,7 @@ import { pagesFrom, type Service, startService } from '../service.ts';
 
 const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
-/** Pets 1, 2, 3, … whose statuses go round, the fourth without one. */
+/** Creates pets 1, 2, 3, …: each gets the next status, and every fourth has none. */
 async function addPets({ client }: Service, count: number) {
   for (let index = 0; index < count; index++) {
     const status = STATUSES[index % STATUSES.length];
@@ -13,7 +13,7 @@ async function addPets({ client }: Service, count: number) {
   }
 }
 
-/** The ids of every page, from this URL to the end of its links. */
+/** The ids on each page, from this URL to the last page. */
 async function readPages({ request }: Service, url: string): Promise<number[][]> {
   const pages: number[][] = [];
   for await (const { body } of pagesFrom(request, url)) pages.push((body as { id: number }[]).map(({ id }) => id));

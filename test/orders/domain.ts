@@ -1,4 +1,7 @@
-/** Collections with all that a store can set or change: an order, whose id the store makes, and a coupon, whose id is given; and pets. */
+/**
+ * Collections with everything that a store can set or change: orders, whose ids the store generates; coupons, whose ids
+ * clients choose; and pets.
+ */
 import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 import { pets } from '../../src/pets/domain.ts';
 
@@ -54,5 +57,5 @@ export const coupons = {
   migrations: new URL('coupons/', import.meta.url),
 } as const satisfies AnyDescription;
 
-/** An order refers to a pet and to a coupon, so its table is made later. */
+/** An order refers to a pet and to a coupon, so the table of orders is created last. */
 export const domain = { orders, coupons, pets };

@@ -1,4 +1,7 @@
-/** A service of pets and orders, as another team would write it: its contract, and the files that it adds to the project. */
+/**
+ * A service of pets and orders, as another team would write it: its contract, and the files that the team adds to the
+ * project.
+ */
 import { operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 
@@ -28,7 +31,7 @@ const RATES = {
 };
 const FAILURE = { $ref: '#/components/responses/Failure' };
 
-/** An operation that answers with these, and fails with those. */
+/** An operation with these responses, and failures with these statuses. */
 function answering(id: string, source: Json, failures: number[] = []): Json {
   const replies = Object.entries<Json>(source.responses).map(([status, reply]) => [
     status,
@@ -129,7 +132,7 @@ CREATE INDEX orders_by_time ON orders (placed_at, seq);
 CREATE INDEX orders_by_price ON orders (price, seq);
 `;
 
-/** The files of the service, by their names in the project. */
+/** The files of the service, by their paths in the project. */
 export const FILES: Record<string, string> = {
   'src/orders/domain.ts': `import type { Description } from 'contract-first/store';
 

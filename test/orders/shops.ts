@@ -1,4 +1,4 @@
-/** Stores of the orders' domain, on both databases. */
+/** Opens stores of the orders' domain, on both kinds of databases. */
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
 import type { OfDomain } from '../../src/contract-first/store/changes/transactions.ts';
@@ -18,13 +18,13 @@ type Method = (...values: unknown[]) => Promise<unknown>;
 
 export interface Shop {
   store: Store;
-  /** The collection with its transactions. */
+  /** The collection of orders with its transactions. */
   orders: AnyCollection & Record<string, Method>;
   coupons: AnyCollection;
   pets: AnyCollection;
 }
 
-/** Opens another store in one place at each call. */
+/** Each call opens another store on the same database. */
 export type Open = (domain?: AnyDomain, made?: OfDomain, hooks?: Partial<StoreLimits>) => Promise<Shop>;
 
 export const toShop = (store: Store): Shop => ({ store, ...(store.collections as Omit<Shop, 'store'>) });
@@ -39,12 +39,12 @@ export const idempotencyOf = (key: string, digest = ''): Idempotency => ({
 
 export const keyOf = (order: unknown) => (order as Fields).number as string;
 
-/** Runs the tests on a file, and on PostgreSQL. */
+/** Runs the tests on SQLite files, and on PostgreSQL. */
 export function onBoth(t: Test, test: (t: Test, prepare: (t: Test) => Open) => void, made: OfDomain = MADE): void {
   t.test('on a SQLite file', async (t) => {
     let count = 0;
     test(t, (t) => {
-      // A folder for each test, with a file for each place.
+      // Each test has a folder, in which each database is a file.
       const folder = count++ && existsSync(t.testdirName) ? t.testdirName : t.testdir();
       const file = `${folder}/${count}.db`;
       return async (domain = DOMAIN, own = made, hooks = {}) => {

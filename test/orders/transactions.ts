@@ -1,4 +1,4 @@
-/** The transactions, which change several records or none. */
+/** Transactions that change several records, or none if they are refused. */
 
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
@@ -7,11 +7,11 @@ import type { domain } from './domain.ts';
 const transaction = transactionOf<typeof domain>();
 const reading = readingOf<typeof domain>();
 
-/** Orders are in no contract that the compiler knows. */
+/** The compiler knows no contract with orders. */
 type NewOrder = { petId?: bigint; price: bigint; note?: string };
 const toNew = (order: NewOrder) => order as never;
 
-/** Sells an animal that is available. */
+/** Sells an available animal. */
 export const place = transaction(function* ({ pets, orders }, { petId, price }: { petId: bigint; price: bigint }) {
   const pet = yield* pets.update(petId, { status: 'sold' }, { if: { status: 'available' } });
   if (pet === undefined) return refused('pet_not_found');
@@ -19,7 +19,7 @@ export const place = transaction(function* ({ pets, orders }, { petId, price }: 
   return yield* orders.create(toNew({ petId, price }));
 });
 
-/** Whether it is sold is looked at too late. */
+/** Makes the mistake of checking too late whether the animal is sold. */
 export const placeCarelessly = transaction(function* ({ pets, orders }, { petId }: { petId: bigint }) {
   const order = yield* orders.create(toNew({ petId, price: 1n }));
   const pet = yield* pets.get(petId);
@@ -28,7 +28,7 @@ export const placeCarelessly = transaction(function* ({ pets, orders }, { petId 
   return order;
 });
 
-/** Takes the first note that nobody has. */
+/** Creates an order with the first note that no other order has. */
 export const takeNote = transaction(function* ({ orders }, notes: string[]) {
   for (const note of notes) {
     const order = yield* orders.create(toNew({ price: 1n, note }));
@@ -37,7 +37,10 @@ export const takeNote = transaction(function* ({ orders }, notes: string[]) {
   return refused('note_taken');
 });
 
-/** Adds all of one list; where one is taken, all of the other. */
+/**
+ * Creates an order for each note of the first list. If one is taken, none of that list is created, and the next list is
+ * tried.
+ */
 export const takeNotes = transaction(function* ({ orders }, lists: string[][]) {
   for (const notes of lists) {
     const made = yield* orders.createAll(notes.map((note) => toNew({ price: 1n, note })));
@@ -46,13 +49,13 @@ export const takeNotes = transaction(function* ({ orders }, lists: string[][]) {
   return refused('note_taken');
 });
 
-/** Adds a pet, and answers with plain data of any kind, or nothing. */
+/** Adds a pet, and returns plain data of any kind, or nothing. */
 export const add = transaction(function* ({ pets, now }, { name, output }: { name: string; output?: unknown }) {
   yield* pets.create({ name, categoryId: 1n });
   return output === 'now' ? now : output;
 });
 
-/** The first step is done, and then something fails. */
+/** The first step succeeds, and then something fails. */
 export const fail = transaction(function* ({ pets }, how: 'throws' | 'caught' | 'forgotten' | 'unfit' | 'unlike') {
   const pet = yield* pets.create({ name: 'Half', categoryId: 1n });
   if (how === 'throws') throw new Error('half done');
@@ -72,7 +75,7 @@ interface Total {
   sum: bigint;
 }
 
-/** Reads the sum of the sales and a page of them, in one snapshot. */
+/** Reads the totals of the orders and a page of them, in one snapshot. */
 export const report = reading(function* (
   { sql, orders, pets },
   { from, petId = 0n }: { from: bigint; petId?: bigint },
@@ -84,7 +87,7 @@ export const report = reading(function* (
   return { totals, page, count: all[0]?.count, pet: yield* pets.get(petId) };
 });
 
-/** A statement of its own. */
+/** Runs a statement of its own. */
 export const ask = reading(function* ({ sql }, texts: string[]) {
   return yield* sql(
     [...texts] as unknown as TemplateStringsArray,
@@ -92,7 +95,7 @@ export const ask = reading(function* ({ sql }, texts: string[]) {
   );
 });
 
-/** The prices of some orders, by a statement with parts in parts, of which one is used twice. */
+/** The prices of some orders, from a statement that is composed of parts within parts. One part is used twice. */
 export const some = reading(function* ({ sql }, { from, status, forgets = false }: Some) {
   const isDear = sql`price >= ${from}`;
   const isFound = status === undefined ? isDear : sql`status = ${status} AND ${isDear}`;
@@ -107,13 +110,13 @@ interface Some {
   forgets?: boolean;
 }
 
-/** Tries to write by a part of a statement. */
+/** Tries to write with a part of a reading statement. */
 export const writePart = reading(function* ({ sql }, price: bigint) {
   const part = sql`DELETE FROM orders WHERE price = ${price} RETURNING price`;
   return yield* sql`WITH gone AS (${part}) SELECT price FROM gone`;
 });
 
-/** The sum of all orders with one more, which only this transaction has. */
+/** The sum of all orders, which includes one that only this transaction can see yet. */
 export const addToSum = transaction(function* ({ sql, orders }, price: bigint) {
   yield* orders.create(toNew({ price }));
   const [row] = yield* sql<{ sum: bigint }>`SELECT sum(price) AS sum FROM orders`;
@@ -121,7 +124,10 @@ export const addToSum = transaction(function* ({ sql, orders }, price: bigint) {
   return { sum: row?.sum, dearest: page?.body.read() };
 });
 
-/** Moves an amount from one account to another, and notes both in orders: nine statements. Pets are accounts here. */
+/**
+ * Moves an amount from one account to another, and records both sides as orders, in nine statements. Pets serve as
+ * accounts.
+ */
 export const move = transaction(function* (
   { pets, orders },
   { from, to, amount }: { from: bigint; to: bigint; amount: bigint },
@@ -137,7 +143,7 @@ export const move = transaction(function* (
   return (yield* orders.list({ limit: 1, order: 'newest' } as never))?.body.read().length;
 });
 
-/** Ends, or does not. */
+/** Ends, or runs forever: in a loop of its own (`spins`), or with one statement after the other (`asks`). */
 export const loop = transaction(function* ({ pets }, how: 'ends' | 'spins' | 'asks') {
   yield* pets.create({ name: 'Half', categoryId: 1n });
   try {

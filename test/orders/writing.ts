@@ -1,4 +1,4 @@
-/** The transactions of the orders' domain, and what records may be. */
+/** The transactions of the orders' domain, and the checks of its records. */
 
 import type { DomainTransactions } from '../../src/contract-first/store/changes/transactions.ts';
 import type { Fields } from '../../src/contract-first/store/collection.ts';

@@ -11,7 +11,7 @@ import { buildRequest, KEY } from '../service.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DEPLOY = `${ROOT}scripts/deploy`;
-/** The folder in which `npm test` has built the program. */
+/** The folder into which `npm test` has built the program. */
 const PROGRAM = process.env.TEST_PROGRAM as string;
 
 t.test('the systemd units are valid, and systemd rates the exposure of the service at 1.5 or better', async (t) => {
@@ -46,7 +46,7 @@ t.test('a server uses the socket that systemd passes to it', async (t) => {
   );
   t.teardown(() => child.kill('SIGKILL'));
   await once(child.stderr, 'data');
-  // It is started by the first connection, which waits until it accepts.
+  // The first connection starts the server, and waits until the server accepts it.
   const { status } = await buildRequest(port)('/v1/pets');
   t.equal(status, 200);
   child.kill('SIGTERM');
@@ -113,7 +113,9 @@ t.test(
   },
 );
 
-/** Makes the result of the first stage from the modules that are here, because compiling better-sqlite3 again takes minutes. */
+/**
+ * Makes the result of the first stage from the installed modules, because compiling better-sqlite3 again takes minutes.
+ */
 function prepareFirstStage(folder: string): string {
   const app = `${folder}/srv/petstore`;
   mkdirSync(`${folder}/data`, { recursive: true });
@@ -139,7 +141,7 @@ function prepareFirstStage(folder: string): string {
 }
 
 async function runImage(t: Test): Promise<void> {
-  // Not every machine of tests may raise limits, or has the cgroups of today.
+  // On some machines that run these tests, limits cannot be raised, or cgroups are of the old version.
   const here = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1000:1000', '--no-healthcheck', '--network=host'];
   const runtime = existsSync('/sys/fs/cgroup/cgroup.controllers')
     ? []

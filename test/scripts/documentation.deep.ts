@@ -1,4 +1,4 @@
-/** Each TypeScript block of the documentation, compiled in the file that its first line names. */
+/** Compiles each TypeScript block of the documentation, in the file that its first line names. */
 import t from 'tap';
 import { buildDiagnose, filesIn } from '../compiler.ts';
 import { ANY_FENCE, BLOCKS, buildDocumentedService, PAPERS, read } from './documented-service.ts';

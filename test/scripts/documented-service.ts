@@ -1,6 +1,6 @@
 /**
- * The TypeScript blocks of the documentation, in the files that their first lines name, in a service of pets and orders. The page on
- * records has its own service: `records-page.ts`.
+ * Puts the TypeScript blocks of the documentation into the files that their first lines name, in a service of pets and
+ * orders. The page on records has its own service: `records-page.ts`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,17 +24,17 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 interface Block {
-  /** The paper and the line that it begins at. */
+  /** The page, and the line where the block begins. */
   at: string;
-  /** A file that it is, or stands in. */
+  /** The file that the block is, or is a part of. */
   file: string;
   isWhole: boolean;
   text: string;
 }
 
-/** A block, with its operation if the page at `/docs` shows it. */
+/** A block; the page at `/docs` shows it for an operation if it names one. */
 const FENCE = /^( *)```ts(?: (\w+))?\n([\s\S]*?)^ *```$/gm;
-/** A block in any other form would be left out. */
+/** A block in any other form, which FENCE would miss. */
 export const ANY_FENCE = /(`{3,}|~{3,}).*\b([cm]?[jt]sx?|typescript|javascript)\b/gi;
 const FIRST_LINE = /^\/\/ (in )?([\w./-]+\.ts)\n/;
 
@@ -59,7 +59,7 @@ export const PAPERS = readdirSync(ROOT, { withFileTypes: true })
       : entry.name,
   )
   .filter((name) => name.endsWith('.md') && name !== PAGE);
-/** Whole files come first, those with further lines behind them. */
+/** Blocks that are whole files come first, because the others add lines to them. */
 export const BLOCKS = PAPERS.flatMap(blocksIn).toSorted((one, other) => Number(other.isWhole) - Number(one.isWhole));
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -70,7 +70,7 @@ const failures = (...statuses: number[]) => Object.fromEntries(statuses.map((sta
 const NUMBER = { name: 'number', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
 const KEY = header('Idempotency-Key', { 'x-idempotency-hours': 24 });
 
-/** The contract of the orders, with the operations that the papers add. */
+/** The contract of the orders' service, with the operations that the documentation adds. */
 const CONTRACT = edited(({ paths, schemas }) => {
   schemas.ErrorCode['x-extensible-enum'].push('pet_is_sold');
   schemas.Order.properties.shop = { type: 'string' };
@@ -122,13 +122,13 @@ export class Payments {
 }
 `;
 
-/** The handler of an operation that no paper is about. */
+/** The handler of an operation that the documentation does not show. */
 const toHandler = (id: string) => `import { handle, notImplemented } from 'contract-first';
 
 export default handle('${id}', notImplemented);
 `;
 
-/** The files of a service around those of the papers. */
+/** The files of the service that the documentation does not show. */
 async function buildFrame(t: Test): Promise<Record<string, string>> {
   const contract = await load(t, CONTRACT);
   const folder = t.testdir({
@@ -156,7 +156,10 @@ async function buildFrame(t: Test): Promise<Record<string, string>> {
 const CALL = 'params, query, headers, body, pets, orders, services, caller, accepts, idempotency, urlOf, log';
 const OF_ENGINE = 'answer, handle, ifMatch, isRefused, isUnchanged, notImplemented, refuse, refuseAt, toTag';
 
-/** Lines of a handler: the function around them has the whole argument, and may import all of `contract-first`. */
+/**
+ * A handler with these lines. The function around them has all arguments of a handler, and imports everything of
+ * `contract-first` that they may use.
+ */
 function toHandlerWith(id: string, lines: string): string {
   const names = [...lines.matchAll(/^const (?:(\w+)|\{(.*)\}) =/gm)].flatMap(
     ([, one, several = '']) => one ?? several.match(/\w+/g) ?? [],
@@ -174,18 +177,20 @@ return notImplemented();
 `;
 }
 
-/** A file with lines of a block: in place of its line that begins alike, such as `lists:`, or at its end. */
+/**
+ * The file with these lines. They replace its line with the same first word, such as `lists:`, or are added at the end.
+ */
 function withLines(file: string, lines: string): string {
   const [word = ''] = /^\w+: /.exec(lines) ?? [];
   const like = new RegExp(`^ *${word}.*$`, 'm');
   return word && like.test(file) ? file.replace(like, () => lines) : `${file}\n${lines}`;
 }
 
-/** The service with all blocks. */
+/** The service that contains all blocks. */
 export interface DocumentedService {
   /** The texts of the files, by their paths from the root of the project. */
   texts: Record<string, string>;
-  /** The pages and lines of the blocks in a file. */
+  /** For each file, the pages and lines of the blocks in it. */
   blockAt: Map<string, string>;
 }
 

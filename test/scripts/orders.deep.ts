@@ -1,6 +1,7 @@
 /**
- * A second team's service, made in a copy of the project by a contract, handlers and a folder: what it promises while its servers are killed
- * and its database is away, on both databases; what it moves from one database to the other; and how its team tests it.
+ * Another team's service in a copy of the project: its contract, its handlers and a folder. On both databases, the
+ * tests check what it promises while its servers are killed and its database is down, the move of its data from one
+ * database to the other, and how the team tests the service.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -20,23 +21,23 @@ import { type RequestOptions, send } from '../service.ts';
 
 const CLIENTS = 64;
 const KILLS = Number(process.env.ROUNDS ?? 3);
-/** The pets of the drill, of which three clients want each. */
+/** The number of pets in the drill. Three clients want each pet. */
 const WANTED = 80;
 
-/** The time for which the database is away, in milliseconds. */
+/** How long the database is down, in milliseconds. */
 const OUTAGE = 500;
 
 interface Place {
   folder: string;
   url: string;
   servers: number;
-  /** The environment of the programs that use the disk. */
+  /** The environment variables of programs that use the disk. */
   env?: Record<string, string>;
   fail(): unknown;
   mend(): unknown;
 }
 
-/** The servers of one place, each of which is started again when it is killed. */
+/** The servers on one database. Each is started again after it is killed. */
 class Fleet {
   readonly #t: Test;
   readonly #place: Place;
@@ -62,7 +63,7 @@ class Fleet {
     return send(port, `/v1${path}`, options, this.#agent);
   }
 
-  /** Sent again until it is answered. */
+  /** Sends a request again until it is answered with a status below 500. */
   async sendUntilDone(path: string, options?: RequestOptions): Promise<CheckedReply> {
     for (;;) {
       const reply = await this.send(path, options).catch(() => undefined);
@@ -72,10 +73,10 @@ class Fleet {
     }
   }
 
-  /** Makes the database unwritable until clients have noticed it, and for a while more. */
+  /** Makes the database fail until a client has noticed it, and for `OUTAGE` after that. */
   async endure(): Promise<void> {
     await this.#place.fail();
-    // Asks too: the others may all have been answered before.
+    // Sends a request of its own, because all others may have been answered before the failure.
     const pet = () => post('{"name":"Rex","categoryId":7}', randomUUID());
     while ((await this.send('/pets', pet()).catch(() => undefined))?.status !== 503) await wait(20);
     this.unavailable++;
@@ -105,7 +106,7 @@ class Fleet {
   }
 }
 
-/** Runs the work for all numbers, with as many at once as there are clients. */
+/** Runs the work for all numbers, as many at the same time as there are clients. */
 async function forAll(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const client = async () => {
@@ -121,7 +122,7 @@ const post = (body: string, key: string): RequestOptions => ({
 });
 const read = (text: string) => parse(text, undefined, BigInt) as Record<string, bigint | string>;
 
-/** The ids of new pets, each added with a key. */
+/** Creates pets, each with an Idempotency-Key, and returns their ids. */
 async function addPets(fleet: Fleet, count: number): Promise<bigint[]> {
   const ids: bigint[] = [];
   await forAll(count, async (index) => {
@@ -146,10 +147,10 @@ async function readAll(fleet: Fleet, path: string): Promise<string[]> {
   return found;
 }
 
-/** The acknowledged orders: for each pet the order as text, and the key of its request. */
+/** The acknowledged orders: for each pet the order as text, and the request with its Idempotency-Key. */
 type Placed = Map<bigint, { text: string; options: RequestOptions }>;
 
-/** Three clients want each pet, while servers are killed, and the database is away. */
+/** Three clients try to buy each pet, while servers are killed and the database is down. */
 async function placeUnderKills(fleet: Fleet, ids: readonly bigint[]): Promise<{ placed: Placed; again: number }> {
   const placed: Placed = new Map();
   let [again, isOver] = [0, false];
@@ -226,7 +227,7 @@ async function checkChanges(t: Test, fleet: Fleet): Promise<void> {
   t.match(totals, [{ status: 'paid', count: 1 }, { status: 'placed' }]);
 }
 
-/** Pages by price while orders are placed. */
+/** Reads all pages by price while orders are placed. */
 async function checkPages(t: Test, fleet: Fleet, ids: readonly bigint[]): Promise<void> {
   const before = (await readAll(fleet, '/orders?limit=100')).map((text) => read(text).number);
   const placing = forAll(ids.length, async (index) => {
@@ -276,7 +277,7 @@ t.test('a service of pets and orders loses and repeats nothing while its servers
   }
   const generated = generate(folder);
   t.equal(generated.status, 0);
-  // Each order with a filter reads a small table.
+  // The tables are small, so lists with an order and a filter may go without an index.
   t.match(generated.stderr, /^(warning: lists of orders filtered .* for lack of an index: .*\n)*$/);
   const compiled = spawnSync('npx', ['tsc', '--noEmit', '-p', '.'], { cwd: folder, encoding: 'utf8' });
   t.equal(compiled.stdout, '');

@@ -1,4 +1,7 @@
-/** Other people's contracts: what is refused is changed as the table of `npm run contract:inspect` says, and all operations answer 501. */
+/**
+ * Third-party contracts: the parts that the engine refuses are changed as the table of `npm run contract:inspect` says,
+ * and all operations answer 501.
+ */
 import t, { type Test } from 'tap';
 import { judge } from '../../src/contract-first/cli/inspect/judgement.ts';
 import { notImplemented } from '../../src/contract-first/engine/errors/catalogue.ts';
@@ -14,7 +17,7 @@ import { runProperties } from '../properties/property.ts';
 import { requestProperties } from '../properties/request-properties.ts';
 import { KEY, type Service, startService } from '../service.ts';
 
-/** Takes the key of the tests as a token with all scopes, and stored ones as tokens with none. */
+/** Accepts the tests' API key as a token with all scopes, and stored API keys as tokens without scopes. */
 const buildVerifyToken =
   (store: OwnStore): VerifyToken<Claims> =>
   async (token) => {
@@ -24,7 +27,7 @@ const buildVerifyToken =
     return { id: token, claims: {}, scopes: isStored ? [] : ['write:pets', 'read:pets', 'board:read'] };
   };
 
-/** Served by handlers that answer 501, as those that are generated. */
+/** Serves the contract with handlers that answer 501, like generated ones. */
 async function start(t: Test, yaml: string, toErrorBody = ownErrorBody): Promise<Service> {
   const contract = await load(t, yaml);
   const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));

@@ -1,4 +1,7 @@
-/** The packed package, without its sources: what its documentation shows, and a second service, compiled with all declarations checked. */
+/**
+ * Tests the packed package without its sources: it compiles what the documentation shows, and another service, with a
+ * check of all declarations.
+ */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +13,7 @@ import { BLOCKS, buildDocumentedService } from './documented-service.ts';
 const packed = pack('tarball');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
-/** A folder with the packages of this project, but with the packed one. */
+/** Makes a folder with the installed packages of this project, in which contract-first is the packed one. */
 function makeFolder(name: string): string {
   const folder = join(base, name);
   const installed = join(folder, 'node_modules/contract-first');
@@ -23,7 +26,9 @@ function makeFolder(name: string): string {
   return folder;
 }
 
-/** What the compiler prints about these files; nothing if they compile, and so do all declarations that they use. */
+/**
+ * Returns what the compiler prints about these files. It is empty if they compile, and all declarations that they use.
+ */
 function compile(folder: string, include: string[]): string {
   const compilerOptions = { skipLibCheck: false, noUnusedLocals: false, noEmit: true };
   const settings = { extends: 'contract-first/tsconfig.json', compilerOptions, include };
@@ -39,7 +44,7 @@ t.test('each TypeScript block of the documentation compiles against the tarball'
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const { texts } = await buildDocumentedService(t);
   t.ok(BLOCKS.length > 10);
-  // The clients are the pet store's, not the package's.
+  // The clients belong to the pet store, and are not in the package.
   const own = Object.entries(texts).filter(([file]) => !file.startsWith('openapi/'));
   for (const [file, text] of own) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });

@@ -1,4 +1,7 @@
-/** Items and labels of several shops, and lines of an order, which refer to them: no shop knows of another. */
+/**
+ * Items and labels of several shops, and the lines of orders, which refer to them. No shop can see the records of
+ * another.
+ */
 import type { AnyDescription } from '../../src/contract-first/store/tables/description.ts';
 
 const shop = { column: 'shop', type: 'text', set: 'tenant' } as const;
@@ -43,7 +46,7 @@ const lines = {
   migrations: new URL('lines/', import.meta.url),
 } as const satisfies AnyDescription;
 
-/** Clerks, who belong to no shop. */
+/** Clerks belong to no shop. */
 const clerks = {
   noun: 'clerk',
   schema: 'Clerk',

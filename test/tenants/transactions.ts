@@ -1,17 +1,17 @@
-/** The transactions of one shop. */
+/** Transactions of one shop. */
 
 import { readingOf, refused, transactionOf } from '../../src/contract-first/store/changes/transactions.ts';
 import { isRefused, type SqlSteps } from '../../src/contract-first/store/collection.ts';
 import type { domain } from './domain.ts';
 
-/** Items are in no contract that the compiler knows. */
+/** The compiler knows no contract with items. */
 type Method = (...values: unknown[]) => SqlSteps<Record<string, unknown> | undefined>;
 type Methods = Record<'items' | 'lines' | 'labels', Record<'get' | 'list' | 'create' | 'update' | 'delete', Method>>;
 
 const transaction = transactionOf<typeof domain>();
 const reading = readingOf<typeof domain>();
 
-/** Takes one item of the stock. */
+/** Takes one piece of an item from the stock. */
 export const sell = transaction(function* (given, { itemId, label }: { itemId: bigint; label?: string }) {
   const { items, lines } = given as unknown as Methods;
   if (!(yield* items.update(itemId, { stock: { add: -1n } }))) return refused('no_such_items');

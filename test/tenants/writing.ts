@@ -2,7 +2,7 @@
 import type { DomainTransactions } from '../../src/contract-first/store/changes/transactions.ts';
 import * as lines from './transactions.ts';
 
-/** Clerks are of no shop. */
+/** Clerks belong to no shop. */
 const all = { lines, clerks: lines };
 
 export const transactions: DomainTransactions = {

@@ -1,4 +1,4 @@
-/** `answer` by its types, on a service's own collection. */
+/** The types of `answer`, with a service's own collection. */
 import t from 'tap';
 import { diagnoseAnswers, read, TYPES } from '../compiler.ts';
 

@@ -14,55 +14,55 @@ import { pets } from '../../src/pets/domain.ts';
 import type { OwnStore } from '../database.ts';
 import type { domain } from '../members/domain.ts';
 
-/** Marked lines must not compile; `npm run types` fails if one does. */
+/** The marked lines must be compile errors; if one compiles, `npm run types` fails. */
 export async function wrong({ records }: OwnStore): Promise<void> {
   const pet = { name: 'Rex', categoryId: 7n };
-  // @ts-expect-error: every id is given by the store
+  // @ts-expect-error: the store sets the id
   await records.create({ ...pet, id: 1n });
-  // @ts-expect-error: an id that the store gives cannot be put
+  // @ts-expect-error: `put` needs an id that clients choose
   await records.put(1n, pet);
-  // @ts-expect-error: ids are 64-bit integers
+  // @ts-expect-error: an id is a 64-bit integer
   await records.get('1');
-  // @ts-expect-error: a condition may fail, so it is not a pet yet
+  // @ts-expect-error: the condition may fail, so the result need not be a pet
   (await records.update(1n, { name: 'Max' }, { if: { name: 'Rex' } }))?.name.trim();
-  // @ts-expect-error: a name is no number
+  // @ts-expect-error: a name is not a number
   await records.update(1n, { name: { add: 1n } });
-  // @ts-expect-error: no field of a pet
+  // @ts-expect-error: a pet has no such field
   await records.update(1n, { colour: 'red' });
   const coloured: typeof pet & { colour?: string } = pet;
-  // @ts-expect-error: a field that no column keeps would be gone
+  // @ts-expect-error: no column stores this field, so it would be lost
   await records.create(coloured);
-  // @ts-expect-error: of none of several
+  // @ts-expect-error: `createAll` would lose the field, too
   await records.createAll([coloured]);
-  // @ts-expect-error: nor where a record is replaced
+  // @ts-expect-error: `replace` would lose the field, too
   await records.replace(1n, coloured);
-  // @ts-expect-error: or changed
+  // @ts-expect-error: `update` would lose the field, too
   await records.update(1n, coloured);
   const open: typeof pet & { [name: string]: unknown } = pet;
-  // @ts-expect-error: it may have any field
+  // @ts-expect-error: the object may have fields that no column stores
   await records.create(open);
-  // @ts-expect-error: the store sets it, and nothing is added to it
+  // @ts-expect-error: the store sets the id, so nothing can be added to it
   await records.update(1n, { id: { add: 1n } });
-  // @ts-expect-error: nor is it taken away
+  // @ts-expect-error: the store sets the id, so it cannot be removed
   await records.update(1n, { id: null });
-  // @ts-expect-error: a name cannot be taken away
+  // @ts-expect-error: a required field cannot be removed
   await records.update(1n, { name: null });
-  // @ts-expect-error: a sum may be refused, so it is not a pet yet
+  // @ts-expect-error: the sum may be refused, so the result need not be a pet
   (await records.update(1n, { categoryId: { add: 1n } }))?.name.trim();
-  // @ts-expect-error: the cursor may be of another list
+  // @ts-expect-error: the cursor may belong to another list, so there need not be a page
   (await records.list({ limit: 1, after: '' })).body.read();
   const either = { limit: 1 } as { limit: number; after: string } | { limit: number };
-  // @ts-expect-error: nor is it known whether there is a cursor
+  // @ts-expect-error: there may be a cursor, so there need not be a page
   (await records.list(either)).body.read();
   const filtered = { limit: 1 } as { limit: number; colour: string } | { limit: number };
-  // @ts-expect-error: nor whether there is a filter, which the list does not have
+  // @ts-expect-error: there may be a filter, which the list does not have
   await records.list(filtered);
 }
 
-/** And these must. */
+/** All of this must compile. */
 export async function right({ records }: OwnStore): Promise<void> {
   const changes: ChangesOf<Omit<NewOf<typeof pets>, 'categoryId'>> = {};
-  // No number can be added: the change is not refused.
+  // The change can add to no number, so the result cannot be a refusal.
   (await records.update(1n, changes))?.name.trim();
   const { id, name }: { id: bigint; name: string } = await records.create({ name: 'Rex', categoryId: 7n });
   const all: { id: bigint }[] = await records.createAll([{ name, categoryId: id }]);
@@ -71,7 +71,7 @@ export async function right({ records }: OwnStore): Promise<void> {
   const pet = await records.update(id, { status: null });
   const category: bigint | undefined = pet?.categoryId ?? (await records.get(id))?.read().categoryId;
   await records.replace(id, { name, categoryId: category ?? 0n }, { if: { status: undefined } });
-  // Without a cursor there always is a page.
+  // A list without a cursor always has a page.
   const page: Page<{ id: bigint }> = await records.list({ limit: 1, status: 'sold' });
   const next = await records.list({ limit: 1, after: page.next });
   next?.body.read();
@@ -85,11 +85,11 @@ interface Parcel {
 type Parcels = Changing<Parcel, Parcel, string, never, never, 'promise'>;
 
 export async function wrongOfObjects(parcels: Parcels): Promise<void> {
-  // @ts-expect-error: a zip cannot be taken away
+  // @ts-expect-error: a required field of an object cannot be removed
   await parcels.update('a', { to: { zip: null } });
-  // @ts-expect-error: a merged object may no longer fit, so it is not a parcel yet
+  // @ts-expect-error: the merged object may not fit, so the result need not be a parcel
   (await parcels.update('a', { to: { note: 'Soon' } }))?.name.trim();
-  // @ts-expect-error: no field of a parcel
+  // @ts-expect-error: a parcel has no such field
   await parcels.put('a', { name: 'a', colour: 'red' });
 }
 
@@ -99,17 +99,17 @@ export async function rightOfObjects(parcels: Parcels, patch: { to?: { note?: st
   const sum = await parcels.update('a', { weight: { add: 1n } });
   if (isRefused(sum)) sum.refused satisfies 'out_of_range';
   await parcels.update('a', { to: { labels: { old: null, new: 'x' }, lines: ['b'] } });
-  // Where nothing is added or merged, nothing is refused.
+  // A change that adds to no number and merges no object cannot be refused.
   (await parcels.update('a', { name: 'b' } as { name?: string }))?.name.trim();
 }
 
 type Why<All extends AnyDomain, Name extends keyof All & string> = Referenced<All, Name>;
-/** Clubs have members, who go with them, but for those who have visits. */
+/** The deletion of a club deletes its members, but members with visits cannot be deleted, so both can be refused. */
 export const whys: [Why<typeof domain, 'clubs'>, Why<typeof domain, 'members'>] = [
   refused('referenced'),
   refused('referenced'),
 ];
-/** A club without such members is never refused, nor is a visit. */
+/** Without visits, the deletion of a club cannot be refused. That of a visit never can. */
 export const never = (why: Why<Omit<typeof domain, 'visits'>, 'clubs'> | Why<typeof domain, 'visits'>): never => why;
 
 const { name, ...columns } = pets.columns;
@@ -117,13 +117,13 @@ const shared = { ...pets, columns: { ...columns, name: { ...name, set: 'tenant' 
 type Shared = CollectionOf<typeof shared>;
 
 export async function wrongOfTenants(records: Shared): Promise<void> {
-  // @ts-expect-error: whose?
+  // @ts-expect-error: the collection needs a tenant
   await records.get(1n);
-  // @ts-expect-error: a claim that may be absent is no tenant
+  // @ts-expect-error: a claim that may be absent cannot be the tenant
   records.of(undefined as string | undefined);
-  // @ts-expect-error: the tenant is set by the store
+  // @ts-expect-error: the store sets the column of the tenant
   await records.of('Rex').create({ name: 'Max', categoryId: 7n });
-  // @ts-expect-error: and stays
+  // @ts-expect-error: the column of the tenant cannot be changed
   await records.of('Rex').update(1n, { name: 'Max' });
 }
 
@@ -140,22 +140,22 @@ const { status: _status, ...others } = internal;
 const known = { ...pets, internal: others } as const satisfies Description<'Pet', keyof typeof others>;
 type Known = CollectionOf<typeof known>;
 
-// @ts-expect-error: an internal column is not named like a field
+// @ts-expect-error: an internal column cannot have the name of a field
 export const doubled = { ...pets, internal } as const satisfies Description<'Pet', keyof typeof internal>;
 export const filtered = {
   ...known,
-  // @ts-expect-error: no field, and no internal column
+  // @ts-expect-error: `colour` is neither a field nor an internal column
   lists: { equal: ['owner', 'colour'] },
 } as const satisfies Description<'Pet', keyof typeof others>;
 
 export async function wrongOfInternal(records: Known): Promise<void> {
-  // @ts-expect-error: without its owner
+  // @ts-expect-error: the internal column `owner` is missing
   await records.create({ name: 'Rex', categoryId: 7n });
-  // @ts-expect-error: an owner is a text
+  // @ts-expect-error: the internal column `owner` is a text
   await records.update(1n, { owner: 7n });
-  // @ts-expect-error: clients do not see it
+  // @ts-expect-error: `get` returns no internal columns, because clients get its records
   (await records.get(1n))?.read().owner.trim();
-  // @ts-expect-error: it may be absent
+  // @ts-expect-error: the internal column `seenAt` may be absent
   (await records.read(1n))?.seenAt.trim();
 }
 
@@ -171,7 +171,7 @@ export async function wrongOfInternalId(records: CollectionOf<typeof keyed>): Pr
   await records.put('a', { ...pet, key: 'a' });
   // @ts-expect-error: the id is a text
   await records.get(1n);
-  // @ts-expect-error: without its id
+  // @ts-expect-error: the id is missing
   await records.create(pet);
 }
 
@@ -184,7 +184,7 @@ export async function rightOfInternal(records: Known, page: Page<RowOf<typeof kn
   await records.replace(1n, fields);
   handle('createPet', async () => ({ status: 201, body: pet, headers: { Location: pet.owner } }));
   handle('listPets', async () => ({ status: 200, body: page.body }));
-  // @ts-expect-error: a copy is sent as it is
+  // @ts-expect-error: a copy is sent with the internal columns
   handle('createPet', async () => ({ status: 201, body: { ...pet }, headers: { Location: NOT_SENT } }));
 }
 
@@ -203,11 +203,11 @@ const visits = {
 } as const satisfies Description;
 
 export async function wrongOfNoSchema(records: CollectionOf<typeof visits>): Promise<void> {
-  // @ts-expect-error: of which pet?
+  // @ts-expect-error: `petId` is missing
   await records.create({});
-  // @ts-expect-error: not one of the status
+  // @ts-expect-error: the schema has no such status
   await records.create({ petId: 1n, was: 'lost' });
-  // @ts-expect-error: the store sets it
+  // @ts-expect-error: the store sets this column
   await records.create({ petId: 1n, revision: 1n });
 }
 
@@ -220,7 +220,7 @@ export async function rightOfNoSchema(records: CollectionOf<typeof visits>): Pro
 
 const noted = { ...visits, unique: [{ fields: ['note', 'was'], code: 'pet_not_found' }] } as const;
 
-/** A change is refused with the conflicts that its fields can cause. */
+/** The type of a refused change has only the conflicts that the changed fields can cause. */
 export async function conflictsOfChanges(
   records: CollectionOf<typeof noted>,
   changes: { was?: 'sold' } | { petId?: bigint },
@@ -230,16 +230,17 @@ export async function conflictsOfChanges(
   const renamed = await records.update('a', { note: null });
   if (isRefused(renamed)) return renamed.refused satisfies 'pet_not_found';
   const changed = await records.update('a', changes);
-  // @ts-expect-error: another field may be changed than the first of the two
+  // @ts-expect-error: the change may be of `petId`, which causes another conflict
   if (isRefused(changed)) return changed.refused satisfies 'pet_not_found';
   return (await records.update('a', {}))?.number;
 }
 
 /**
- * A collection with the schema of an operation's success, which may have no name in the contract, and one with the schema of a field in it.
+ * A collection whose schema is the success response of an operation, which need not have a name in the contract, and
+ * one whose schema is that of a field in it.
  */
 const read = { ...pets, schema: 'getPet()' } as const satisfies Description<'getPet()'>;
-// @ts-expect-error: no field of a pet
+// @ts-expect-error: a pet has no such field
 export const lost: RowOf<typeof pets & { schema: 'getPet().colour' }> = {};
 
 export const rightOfReplies = async (records: CollectionOf<typeof read>): Promise<string> =>
@@ -247,19 +248,19 @@ export const rightOfReplies = async (records: CollectionOf<typeof read>): Promis
 
 const loose = { ...pets, unfit: 400 } as const;
 
-/** With `unfit: 400`, bodies may have wider types than records, but no others. */
+/** With `unfit: 400`, request bodies may have wider types than records, but not other types. */
 export async function widerValues(
   records: CollectionOf<typeof loose>,
   body: { name: string | null; categoryId: bigint; status?: string },
 ): Promise<void> {
   await records.create(body);
   await records.update(1n, body);
-  // @ts-expect-error: a name is no number
+  // @ts-expect-error: a name is not a number
   await records.create({ ...body, name: 7 });
   const other: typeof body & { titles?: string } = body;
-  // @ts-expect-error: a field that no column keeps would be gone
+  // @ts-expect-error: no column stores this field, so it would be lost
   await records.update(1n, other);
-  // @ts-expect-error: the store sets it
+  // @ts-expect-error: the store sets this column
   await records.create({ ...body, id: null });
 }
 

@@ -9,7 +9,7 @@ const DESCRIPTION = read('contract-first/store/tables/description');
 
 const compiler = buildDiagnose();
 
-/** Returns the compiler's messages about the domain, with each of these types in place of the contract's, in one run. */
+/** Compiles the domain once with each of these generated types, and returns the compiler's messages. */
 function diagnose(types: string[], domain = DOMAIN): string[] {
   const texts = types.flatMap((text, index): [string, string][] => [
     [`src/generated/contract${index}.ts`, text],
@@ -26,7 +26,7 @@ function diagnose(types: string[], domain = DOMAIN): string[] {
   return diagnoseAll(compiler, domains, Object.fromEntries(texts));
 }
 
-/** The generated types, with the fields of a schema edited. */
+/** The generated types after edits of fields. */
 function edited(...edits: [schema: 'NewPet' | 'Pet', field: RegExp, now: string][]): string {
   return edits.reduce((types, [schema, field, now]) => {
     const edit = types.replace(new RegExp(`(?<=\\n {8}${schema}: \\{)[^}]*(?=\\})`), (fields) =>

@@ -1,4 +1,4 @@
-/** The types that handlers get from contracts that say more than ours. */
+/** The types of handlers for contracts with features that the pet store's contract does not use. */
 import t from 'tap';
 import { parse } from 'yaml';
 import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
@@ -6,7 +6,7 @@ import { operation, withPaths } from '../added-operations.ts';
 import type { Json } from '../any-json.ts';
 import { diagnose, TYPES } from '../compiler.ts';
 
-/** Returns the compiler's messages about a handler of `echo`, in a contract with this operation. */
+/** Returns the compiler's messages about handlers of `echo`, for a contract with that operation. */
 async function diagnoseEcho(yaml: string, handlers: string[], imported = 'handle'): Promise<string[]> {
   const types = (await buildTypes(parse(yaml))).text;
   const texts = handlers.map((text, index): [string, string] => [
@@ -18,7 +18,7 @@ async function diagnoseEcho(yaml: string, handlers: string[], imported = 'handle
 
 const echo = (source: Json, item: Json = {}) => withPaths({ '/echoes': { ...item, post: operation('echo', source) } });
 
-/** A handler that answers with a body, which may be made of the body that it got. */
+/** A handler that answers with this expression, which may use the request body. */
 const answerWith = (body: string) => `async ({ body }) => { void body; return { status: 200, body: ${body} }; }`;
 
 t.test('a handler gets header parameters with the types and names of the contract', async (t) => {
@@ -49,7 +49,7 @@ t.test(
     const responses = {
       '2XX': {
         content: json({ type: 'string' }),
-        // One that is not required need not be there, also where it is referred to.
+        // A header that is not required may be left out, even if it is declared by a reference.
         headers: { 'X-A': { schema: { type: 'string' } }, RateLimit: { $ref: '#/components/headers/RateLimit' } },
       },
       '4XX': { content: json(error) },

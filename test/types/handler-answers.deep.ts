@@ -67,7 +67,7 @@ t.test('any other answer of a handler is a compile error whose message gives the
       ([operation, answer, why]) =>
         [operation, answer, `UnfitAnswer<"${operation}: ${why}">`] as [string, string, string],
     ),
-    // One line, with the codes.
+    // The message is one line that contains the codes.
     ['getPet', "refuse('no_such_code', 'No.')", /^.*"no_such_code"' is not assignable .*"pet_not_found".*$/],
     ['getPet', "{ status: 200, body: call.urlOf('getPet', {}) }", "Property 'petId' is missing"],
     ['listPets', '{ status: 200, body: [{ ...pet, name: call.query.nowhere }] }', "Property 'nowhere' does not exist"],

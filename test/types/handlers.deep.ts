@@ -1,4 +1,4 @@
-/** The types of operations that the contract does not have, and of third-party contracts. */
+/** The types of handlers for operations that the pet store's contract does not have, and for third-party contracts. */
 import t from 'tap';
 import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
 import { buildHandlersMap } from '../../src/contract-first/cli/generate/service-files.ts';
@@ -6,7 +6,7 @@ import { load } from '../added-operations.ts';
 import { buildDiagnose, diagnoseAnswers, read, TYPES } from '../compiler.ts';
 import { changed, OTHERS } from '../other-contracts.ts';
 
-/** The types of the contract with one more operation. */
+/** The contract's types with one more operation. */
 const withOperation = (operation: string) =>
   read(TYPES).replace('export interface operations {', `export interface operations {\n${operation}`);
 
@@ -139,7 +139,7 @@ t.test("a handler's answer has a media type that the contract declares for its s
     t.match(message, wrong[index]?.[1] as string, answers[index + right.length]?.[1] as string);
 });
 
-/** Files that see the types of a contract. */
+/** Files that use the contract's types. */
 const TYPED = [
   'src/generated/handlers.ts',
   'src/contract-first/engine/errors/catalogue.ts',
@@ -152,7 +152,10 @@ const toHandler = (id: string) => `import { handle, notImplemented } from 'contr
 export default handle('${id}', notImplemented);
 `;
 
-/** A forgotten domain file of the first service. The new contract may have another `Pet`. */
+/**
+ * A domain file that the team forgot to delete. The new contract may have a `Pet` of its own, so this file refers to an
+ * absent schema.
+ */
 const LEFT_BEHIND = read('src/pets/domain.ts').replace(/(?<=')(?=(New)?Pet')/g, 'Absent');
 
 t.test('generated handlers that answer 501 compile, and so does their server', async (t) => {

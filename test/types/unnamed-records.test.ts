@@ -1,4 +1,4 @@
-/** The types of records in a contract that names no schemas. */
+/** The types of records for a contract without named schemas. */
 import t from 'tap';
 import { buildTypes } from '../../src/contract-first/cli/generate/contract-types.ts';
 import type { Json } from '../any-json.ts';

@@ -1,4 +1,4 @@
-/** Calls the client as each line says, all at the same time, and prints what it gets. */
+/** Calls the client once for each line of the input, all at the same time, and prints the results. */
 import { createInterface } from 'node:readline';
 import { buildPetstore, PetstoreError } from './petstore-client.js';
 

@@ -3,7 +3,7 @@ import { findBrokenLinks } from '../../../src/contract-first/contract/checks/lin
 import { load, wordsOf } from '../../added-operations.ts';
 import { type Edit, edited, rename } from '../../edited-contract.ts';
 
-/** For each mistake: its sentence, the problem of createPet, and the edit. */
+/** For each mistake: the title of its test, the problem that createPet has, and the edit that makes the mistake. */
 const BROKEN: [sentence: string, problem: string, edit: Edit][] = [
   [
     'a link to an operation that does not exist',

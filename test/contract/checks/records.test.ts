@@ -9,11 +9,11 @@ import { domain } from '../../../src/generated/domain.ts';
 import { load, operation, withPaths, wordsOf } from '../../added-operations.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 
-/** The warnings of a contract that is served. */
+/** The warnings about a contract that can be served. */
 const warningsOf = async (t: Test, yaml: string) =>
   wordsOf(checkOperations(await load(t, yaml), { toErrorBody, domain }));
 
-/** The problems of a field with this schema in this column. */
+/** The problems of a field with this schema that is stored in this column. */
 function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
   const problems: string[] = [];
   const description = { noun: 'a', schema: 'A', table: 'a', columns: { f: { column: 'f', ...column } }, errors: {} };
@@ -59,7 +59,7 @@ t.test('a field that allows values which its column cannot store is an error tha
     [int32, { type: 'int32' }],
     [{ type: 'integer', minimum: 1, maximum: 99 }, { type: 'int32' }],
     [string, { type: 'json' }],
-    // A text with U+0000 is 400 for its request.
+    // A text with U+0000 never reaches the column: its request is answered with 400.
     [string, { type: 'text' }],
     [string, { type: 'uuid' }],
     [string, { type: 'uuid', set: 'id' }],
@@ -105,7 +105,8 @@ t.test('a field that clients can send but nobody stores or returns is a warning'
     },
   ];
   for (const edit of others) t.strictSame(await warningsOf(t, withColour({ type: 'string' }, edit)), []);
-  // The handler reads a list of changes, and another type whose fields are not those of a record.
+  // The handler reads a JSON Patch, which is a list of changes, or another media type, whose fields are not those of a
+  // record.
   const [PATCH, OTHER] = ['application/json-patch+json', 'application/vnd.pets.move+json'];
   const string = { type: 'string' };
   const changes = { type: 'array', items: { type: 'object', properties: { op: string, path: string, value: {} } } };

@@ -8,7 +8,7 @@ import { load, operation, withPaths, wordsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 
-/** The errors and warnings of the build. */
+/** The errors and warnings with which the build ends. */
 async function judge(
   t: Test,
   yaml: string,
@@ -24,7 +24,7 @@ async function judge(
   }
 }
 
-/** Pets with more columns. */
+/** The pets' domain with more columns. */
 function withColumns(columns: Record<string, Partial<Column>>): AnyDomain {
   const more = Object.entries(columns).map(([name, column]) => [name, column as Column]);
   return { pets: { ...ours.pets, columns: { ...ours.pets.columns, ...Object.fromEntries(more) } } };
@@ -36,7 +36,7 @@ const TEXT = { type: 'string', pattern: '^[^\\x00]*$' };
 const INT64 = { type: 'integer', format: 'int64' };
 const PET_ID = { name: 'petId', in: 'path', required: true, schema: { $ref: '#/components/schemas/PetId' } };
 
-/** The contract with an operation on one animal, whose body has these fields. */
+/** The contract with an operation on one animal, whose request body has these fields. */
 const withBody = (method: string, properties: Json, edit: Edit = () => {}) =>
   withPaths(
     {
@@ -119,7 +119,7 @@ t.test(
       status: { anyOf: [{ $ref: '#/components/schemas/PetStatus' }, { type: 'null' }] },
     };
     t.strictSame(await judge(t, withBody('patch', right)), { errors: [], warnings: [] });
-    // Objects are merged with those of the record, and refused where they no longer fit.
+    // The store merges objects into those of the record, and refuses the change if the result no longer fits.
     const zip = (schema: Json) => ({ type: 'object', properties: { zip: schema } });
     const addressed: Edit = ({ Pet }) => (Pet.properties.address = zip({ ...TEXT, maxLength: 5 }));
     t.strictSame(
@@ -130,7 +130,7 @@ t.test(
       ),
       { errors: [], warnings: [] },
     );
-    // A reply without the record: that of a GET of the same path has it.
+    // The replies of the operation do not contain the record, but those of a GET of the same path do.
     const isRead: Edit = ({ paths }) => {
       const item = paths['/animals/{petId}'];
       item.patch.responses = {
@@ -140,7 +140,7 @@ t.test(
       item.get = operation('getAnimal', { responses: { '200': PET } });
     };
     t.strictSame(await judge(t, withBody('patch', longer, isRead)), { errors: [reported], warnings: [] });
-    // An operation that has not all fields of a new record may be no create.
+    // An operation whose body lacks a field of a new record may do something else than create one.
     t.strictSame(await judge(t, withBody('post', longer)), { errors: [], warnings: [reported] });
   },
 );
@@ -203,9 +203,9 @@ t.test('a reply that allows less than its record fails the build', async (t) => 
   const short = { ...TEXT, maxLength: 100 };
   const both = ['listPets', 'getPet'].map(reported);
   t.strictSame(await judge(t, edited(reply(short))), { errors: both, warnings: [] });
-  // A reply that has more is made by the handler.
+  // A reply with more fields than the record must be made by the handler, so this is only a warning.
   t.strictSame(await judge(t, edited(reply(short, { age: { type: 'integer' } }))), { errors: [], warnings: both });
-  // The compiler sees that it is another type.
+  // The compiler reports fields of another type.
   for (const other of [{ type: 'integer' }, { enum: ['Ada'] }, {}])
     t.strictSame(await judge(t, edited(reply(other))), { errors: [], warnings: [] });
 });
@@ -249,9 +249,9 @@ t.test('a reply with a stricter rule over several fields or the whole list fails
     [listed({ contains: withStatus, minContains: 0, maxContains: 9 }), [], [`${ofList}: ${unproven}`]],
     [listed({}, ({ Pet, listPets }) => (listPets.responses['200'].content['application/json'].schema.items = { allOf: [Pet, withStatus] })),
       [/^operation listPets: response 200: body: .* may be stored/]],
-    // A list without pages may never be empty.
+    // The server might answer with an empty list, because a list without pages may be empty.
     [listed({ minItems: 1 }, ({ listPets }) => (listPets.parameters = [])), [], [/its reply has a Link/, /^operation listPets: response 200: body: \[\] may be stored/].reverse()],
-    // The schema of the record itself has the rule.
+    // The schema of the record has the rule itself, so stored records keep it.
     [({ Pet }) => (Pet.minProperties = 3), []],
   ];
   // biome-ignore-end lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -283,7 +283,7 @@ t.test("a request body that can break its record's rules over several fields fai
     [({ Pet }) => (Pet.dependentRequired = { name: ['status'] }), problemOf('"name"', 'when property name is present')],
     [({ Pet }) => (Pet.not = withStatus), problemOf('"status"', '')],
     [({ Pet }) => (Pet.required = [...Pet.required, 'status']), undefined],
-    // What the default fills in is always there.
+    // A field with a default is always there.
     [({ Pet, NewPet }) => { Pet.minProperties = 4; NewPet.properties.status = { type: 'string', enum: ['sold'], default: 'sold' }; }, undefined],
     [({ Pet, NewPet }) => { Pet.not = NewPet.not = withStatus; }, undefined],
   ];
@@ -293,13 +293,13 @@ t.test("a request body that can break its record's rules over several fields fai
   const all = { name: { $ref: '#/components/schemas/PetName' }, categoryId: INT64 };
   for (const method of ['put', 'post'])
     t.match(await judge(t, withBody(method, all, four)), method === 'put' ? { errors: [] } : {});
-  // A body that breaks the request's own rule is not let in.
+  // A body that breaks the rule of the request is refused, so it cannot be stored.
   const both: Edit = ({ Pet, NewPet }) => {
     Pet.minProperties = 4;
     NewPet.allOf = [{ minProperties: 3 }];
   };
   t.strictSame((await judge(t, edited(both))).errors, []);
-  // Patterns that nobody has judged are tried on short texts.
+  // A pattern that may be slow is tried on short texts only.
   const slow: Edit = ({ Pet, PetName }) => {
     Object.assign(PetName, { pattern: '^(x+x+)+$', maxLength: 100, examples: ['xx'] });
     Pet.minProperties = 4;
@@ -359,13 +359,13 @@ t.test('if the build cannot prove that a body fits its record, it warns with the
   ];
   for (const [edit, warnings, domain] of cases)
     t.strictSame(await judge(t, edited(edit), domain), { errors: [], warnings }, `${edit}`);
-  // The patterns are not judged: no long text is tried.
+  // The patterns have not been checked to be fast, so no long text is tried.
   const longer: Edit = ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, maxLength: 100 });
   t.strictSame(await judge(t, edited(longer), ours, false), { errors: [], warnings: [`${body}.name: ${unproven}`] });
 });
 
 t.test('if the proof that a body fits its record would take too long, the build warns instead', async (t) => {
-  // Each alternative of the one is compared with each of the other.
+  // To compare two lists of alternatives, each of the one is compared with each of the other.
   const alternatives = (count: number, first: number): Json => ({
     anyOf: Array.from({ length: count }, (_, index) => ({
       type: 'object',
@@ -430,10 +430,10 @@ t.test('a cursor parameter too short for some order of its list fails the build'
     [by('name', 'id'), byName, [short('name', 1404)]],
     [all(by('name'), longEnough), byName, []],
     [by('name'), byName, [], [], false],
-    // Several fields, or one that may be absent, are a list in the cursor.
+    // If a list is sorted by several fields, or by a field that may be absent, its cursor is a list.
     [by('both'), ordered({ both: ['status', '-categoryId'] }), [short('both', 92)]],
     [all(by('newest'), addedAt), newest, [short('newest', 76)]],
-    // Nothing says whether the handler asks for it.
+    // Nothing in the contract says whether the handler uses this order.
     [addedAt, newest, [], [short('newest', 76)]],
     [all(by('kind'), kind({ ...TEXT, format: 'uuid' })), ordered({ kind: 'kind' }, { kind: { type: 'uuid' } }), [short('kind', 92)]],
     [all(by('kind'), kind({ type: 'integer', format: 'int32' })), ordered({ kind: 'kind' }, { kind: { type: 'int32' } }), []],

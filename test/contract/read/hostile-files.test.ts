@@ -1,4 +1,7 @@
-/** Files that nobody writes by hand: each is refused with its position, and none ends the process. */
+/**
+ * Files that nobody writes by hand: each must be refused with the position of the mistake, and none may end the
+ * process.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -10,7 +13,7 @@ import { ContractError } from '../../../src/contract-first/engine/contract/contr
 const HEAD = 'openapi: 3.1.0\ninfo: { title: Other, version: "1" }\n';
 const PATHS = 'paths: { /a: { get: { operationId: getA, responses: { "200": { description: Done. } } } } }\n';
 
-/** Returns the problems of a contract; the files are next to it. */
+/** Returns the problems of a contract that is a file next to these other files. */
 async function saidOf(t: Test, text: string, files: Record<string, string> = {}): Promise<string[]> {
   const folder = t.testdir({ 'a.yaml': text, ...files });
   try {

@@ -17,7 +17,7 @@ const CONTRACT = parse(readFileSync(new URL('../../../openapi/petstore.yaml', im
 
 type Edit = (contract: Json) => unknown;
 
-/** The contract with these edits, in a file of its own. */
+/** Writes the contract with these edits into a file. */
 function edited(t: Test, ...edits: Edit[]) {
   const contract = structuredClone(CONTRACT);
   for (const edit of edits) edit(contract);
@@ -27,11 +27,11 @@ function edited(t: Test, ...edits: Edit[]) {
   return { file, yaml };
 }
 
-/** The problem, of each operation on one pet. */
+/** This problem once for each operation of one pet. */
 const ofEach = (problem: string) =>
   Object.values<Json>(CONTRACT.paths['/pets/{petId}']).map(({ operationId }) => `operation ${operationId}: ${problem}`);
 
-/** Gives the body of createPet, and of no other operation, more fields. */
+/** Adds fields to the request body of createPet, but of no other operation. */
 function addToBody({ paths, components }: Json, fields: Json): void {
   const { properties, ...others } = components.schemas.NewPet;
   paths['/pets'].post.requestBody.content['application/json'].schema = {
@@ -203,7 +203,7 @@ const refusals: Refusal[] = [
     ),
     ({ components }) => {
       const field = { type: 'string', 'x-max-bytes': 3 };
-      // An example is data.
+      // An example is data, so `x-max-bytes` is no extension there.
       const data = { type: 'object', example: { 'x-max-bytes': 3 } };
       components.schemas.Made = { properties: { encoding: field, headers: field, content: data } };
     },
@@ -335,7 +335,7 @@ const refusals: Refusal[] = [
   ],
 ];
 
-/** Operations that a team has added may use the same components, and have the same problems then. */
+/** A team's own operations may use the same components, and then have the same problems. */
 const added = Object.keys(handlers).filter((id) => !['listPets', 'createPet', 'getPet'].includes(id));
 const isOurs = (problem: string) => !added.some((id) => problem.startsWith(`operation ${id}:`));
 

@@ -1,4 +1,4 @@
-/** Features of third-party contracts that the pet store's contract lacks. The server serves each of them. */
+/** Features that third-party contracts use, and the pet store's contract does not. The server serves each of them. */
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -15,11 +15,14 @@ const json = (schema: Json) => ({ content: { 'application/json': { schema } } })
 const get = (source: Json = {}) => ({ get: { responses: OK, ...source } });
 const ofId = { parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }] };
 
-/** A contract of nothing but these paths. */
+/** A contract that contains only these paths. */
 const contractOf = (paths: Json, others: Json = {}) =>
   stringify({ openapi: '3.1.0', info: { title: 'Other', version: '1' }, paths, ...others });
 
-/** Serves it. Each handler answers with what it is given; `answers` are by operation. */
+/**
+ * Serves a contract. Each handler answers with the arguments that it got, unless `answers` has an answer for its
+ * operation.
+ */
 async function serve(t: Test, yaml: string, answers: Record<string, (call: Json) => Json> = {}) {
   const contract = await load(t, yaml);
   const tell = ({ params, query, body, caller }: Json) => ({
@@ -32,7 +35,10 @@ async function serve(t: Test, yaml: string, answers: Record<string, (call: Json)
   return service;
 }
 
-/** Opens the replies of a contract for the check, because the replies in these tests contain more than the contract declares. */
+/**
+ * Removes the schemas of the 200 replies from the contract that replies are checked against: in these tests they
+ * contain more than the contract declares.
+ */
 function toOpen(yaml: string): string {
   const document = parse(yaml);
   for (const item of Object.values<Json>(document.paths)) {
@@ -273,7 +279,8 @@ t.test('a regular expression in the syntax of another language is reported with 
     ['^\\p{IsAlphabetic}+$', '\\p{IsAlphabetic}', 'its characters, such as [A-Za-z]'],
     ['^[[:alpha:]_]+$', '[:alpha:]', 'its characters, such as [A-Za-z]'],
     ['\\x{41}', '\\x{', 'its characters, such as [A-Za-z]'],
-    // It would mean that, were the rest of Unicode.
+    // With the flag for Unicode, `\p{L}` would mean the same in JavaScript, but the rest of this pattern would be
+    // invalid.
     ['[\\w-.]\\p{L}', '\\p{L}', 'its characters, such as [A-Za-z]'],
   ] as const) {
     const problem = `pattern ${pattern}: ${foreign} means nothing in JavaScript: write ${advice}`;
@@ -357,7 +364,7 @@ t.test(
     t.equal(await send('/cookie'), 401);
     t.equal(await send('/two', { cookie: `key=${KEY}`, 'x-key': KEY }), 200);
     t.equal(await send('/two', { cookie: `key=${KEY}` }), 401);
-    // The keys of the store are read again in each second.
+    // The server reads the API keys from the store again every second.
     const withWeak = () => send('/two', { cookie: `key=${KEY}`, 'x-key': weak });
     while ((await withWeak()) === 401) await wait(20);
     t.equal(await withWeak(), 403);
@@ -371,7 +378,7 @@ t.test(
   },
 );
 
-/** The body of a 400 and its type, of an operation whose replies have this content. */
+/** The body and the media type of a 400 reply, from an operation whose 400 response has this content. */
 async function errorOf(t: Test, content: Json): Promise<{ type: string; text: string; body: Json }> {
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer' } }];
   const responses = { ...OK, '400': { description: 'Wrong.', content } };

@@ -1,4 +1,4 @@
-/** A `$ref` that is no reference: a field of this name, and data. */
+/** A `$ref` need not be a reference: it can be the name of a field, or a part of data. */
 import t from 'tap';
 import { resolveDocument } from '../../../src/contract-first/contract/read/load-contract.ts';
 import { toCurrent } from '../../../src/contract-first/contract/read/normal-form.ts';

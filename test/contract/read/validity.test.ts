@@ -15,7 +15,8 @@ t.test('registering routes does not affect other OpenAPI validators in the proce
     if (!isOver) setImmediate(checkOnAndOn);
   };
   checkOnAndOn();
-  // fastify-openapi-glue would refuse it, and compile OpenAPI's schema at each start, only to check again what the build has checked.
+  // If it validated this document, fastify-openapi-glue would refuse it. It would compile OpenAPI's own schema at each
+  // start, only to check again what the build has checked.
   const unchecked = { ...contract, glueDocument: { ...contract.glueDocument, info: 7 } } as unknown as Contract;
   const addPlugins = async (app: FastifyInstance) => void app.addHook('onRoute', check);
   const { request } = await startService(t, { contract: unchecked, addPlugins });

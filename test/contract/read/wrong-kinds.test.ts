@@ -1,14 +1,17 @@
-/** A part of a contract that is of a wrong kind is refused in one line, in plain words. */
+/**
+ * If a part of a contract is of a wrong type, such as a text instead of an object, it is reported in one line, in plain
+ * words.
+ */
 import t from 'tap';
 import { problemsOf } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
 import { type Edit, edited } from '../../edited-contract.ts';
 
 const PETS = '/paths/~1pets';
-/** A parameter has a schema or content, a link an id or a reference. */
+/** The message about a parameter or header that is no object with exactly one of schema and content. */
 const ONE = 'must be object, with either schema or content';
 
-/** The line that refuses each edit. */
+/** For each mistake, the line that reports it. */
 const SLIPS: [line: string, edit: Edit][] = [
   ['openapi: 3.1 is not supported: write it as 3.1.1', ({ contract }) => (contract.openapi = 3.1)],
   ['/ needs info', ({ contract }) => delete contract.info],
@@ -64,7 +67,7 @@ const SLIPS: [line: string, edit: Edit][] = [
 
 const PARAMETER = { name: 'p', in: 'query', schema: { type: 'string' } };
 
-/** A component of this kind, in the place of the body, the first parameter, a reply or a header. */
+/** Adds a component of this kind, and refers to it as the request body, the first parameter, a reply or a header. */
 const put =
   (kind: string, component: unknown, to = `#/components/${kind}/One`): Edit =>
   ({ contract, createPet, listPets }) => {
@@ -77,7 +80,10 @@ const put =
   };
 const ERROR = '#/components/schemas/Error';
 
-/** The words that refuse each component where an operation uses it, or a reference to one of another kind. */
+/**
+ * For each wrong component, the words that report it where an operation uses it; also for a reference to a component of
+ * another kind.
+ */
 const BODIES: [words: string, body: unknown, to?: string][] = [
   ...[null, 'text', []].map((body): [string, unknown] => ['must be object', body]),
   ['needs content', {}],
@@ -132,7 +138,7 @@ const HEADERS: [words: string, header: unknown, to?: string][] = [
   [ONE, { schema: {}, content: { 'application/json': {} } }],
 ];
 
-/** The line that refuses each edit. */
+/** For each mistake in a component, the line that reports it. */
 const COMPONENTS: [line: string, edit: Edit][] = [
   ...BODIES.map(([words, ...one]): [string, Edit] => [
     `operation createPet: its body: ${words}`,
@@ -159,7 +165,7 @@ const COMPONENTS: [line: string, edit: Edit][] = [
   ]),
 ];
 
-/** The words that refuse each path item to which a path refers. */
+/** For each wrong path item that a path refers to, the words that report it. */
 const ITEMS: [words: string, item: Json][] = [
   [' must be object', null],
   ['/get must be object', { get: 'x' }],
@@ -209,7 +215,7 @@ for (const [line, edit] of SLIPS) {
   t.test(line, async (t) => t.strictSame(await problemsOf(t, edited(edit)), [line]));
 }
 
-/** Keywords, each with values of a wrong kind, and the message. */
+/** Keywords, values of a wrong type for each, and the message. */
 const KEYWORDS: [keywords: string[], values: unknown[], words: string][] = [
   [['allOf', 'anyOf', 'oneOf', 'prefixItems'], ['a', 5, {}, null], 'a list of schemas'],
   [['properties', 'patternProperties', 'dependentSchemas'], ['a', 5, [], null], 'schemas by their names'],
@@ -219,7 +225,7 @@ const KEYWORDS: [keywords: string[], values: unknown[], words: string][] = [
   [['enum'], ['a', 5, {}, null], 'a list of values'],
 ];
 
-/** The places of a schema, and its name in the message. */
+/** For each place where a schema can stand, its name in the message. */
 const PLACES: [name: string, put: (parts: Json, schema: Json) => unknown][] = [
   ['operation listPets: parameter limit', ({ limit }, schema) => (limit.schema = schema)],
   ['operation createPet: request.body', ({ body }, schema) => (body.content['application/json'].schema = schema)],

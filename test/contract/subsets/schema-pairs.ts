@@ -1,10 +1,13 @@
-/** Pairs of schemas that are related now and then, and values that fit some of them. */
+/**
+ * Generates pairs of schemas of which one is sometimes a subset of the other, and values that are valid for some of
+ * them.
+ */
 import fc from 'fast-check';
 import type { Json } from '../../any-json.ts';
 
 const NAMES = ['a', 'b', 'c'];
 
-/** Small enough that many pairs of them are related. */
+/** These schemas are so small that many pairs of them are related. */
 function schemas(depth: number): fc.Arbitrary<Json> {
   const field = depth === 0 ? fc.constantFrom<Json>(true, {}, false) : fc.oneof(fc.constant(true), schemas(depth - 1));
   const parts = fc.array(field, { minLength: 1, maxLength: 2 });
@@ -52,7 +55,7 @@ export const { value } = fc.letrec<{ value: Json }>((tie) => ({
     fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 3 }),
   ),
 }));
-/** Two schemas that have much in common: parts of the same ones, side by side or in `allOf`. */
+/** Two schemas that have much in common: both are made of parts of the same schemas, merged or in `allOf`. */
 export const pair = fc.array(schemas(1), { minLength: 2, maxLength: 3 }).chain((parts) => {
   const some = fc.shuffledSubarray(parts, { minLength: 1 });
   const whole = fc.oneof(
@@ -63,7 +66,7 @@ export const pair = fc.array(schemas(1), { minLength: 2, maxLength: 3 }).chain((
   return fc.tuple(whole, whole);
 });
 
-/** A schema within another, where keywords depend on each other. */
+/** Puts a schema into another one, at places where keywords depend on each other. */
 const WITHIN: ((schema: Json, other: Json) => Json)[] = [
   (schema, other) => ({ ...other, unevaluatedProperties: schema }),
   (schema, other) => ({ ...other, ...schema }),
@@ -85,7 +88,7 @@ const WITHIN: ((schema: Json, other: Json) => Json)[] = [
   (schema, other) => ({ ...other, oneOf: [schema, { type: 'string' }] }),
 ];
 
-/** An edit deep in a schema. */
+/** An edit deep inside a schema. */
 export const edit = fc
   .tuple(pair, pair, fc.constantFrom(...WITHIN), fc.constantFrom(...WITHIN))
   .map(([[before, after], [inner, outer], first, second]) => {
@@ -93,7 +96,7 @@ export const edit = fc
     return [whole(before), whole(after)] as const;
   });
 
-/** A part that is added to others, or removed. */
+/** An alternative or a part that is added to a schema, or removed from it. */
 export const growth = fc
   .tuple(pair, pair, fc.constantFrom('anyOf', 'oneOf', 'allOf'), fc.boolean())
   .map(([[one], [first, beside], keyword, isAdded]) => {

@@ -86,7 +86,7 @@ t.test('the subset check proves nothing if some value of one schema does not fit
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   const branch = { if: needs('a'), then: needs('b') };
   others.push(
-    // A part that is closed forbids what another part has.
+    // A part without additional fields forbids the fields of another part.
     [both, { allOf: [closed, { properties: { id: text } }] }],
     [{ allOf: [closed, both] }, { additionalProperties: false, properties: {} }],
     [pet, { properties: {}, additionalProperties: { type: 'integer' } }],
@@ -94,7 +94,7 @@ t.test('the subset check proves nothing if some value of one schema does not fit
       { ...pet, properties: { constructor: text } },
       { properties: {}, additionalProperties: { type: 'integer' } },
     ],
-    // Keywords that mean something else beside others.
+    // Keywords whose meaning depends on the keywords beside them.
     [{ items: text, prefixItems: [{}] }, { items: text }],
     [{ allOf: [{ if: needs('a') }, { ...branch, if: needs('c') }] }, branch],
     [{ contains: text, minContains: 0 }, { contains: text }],

@@ -1,4 +1,4 @@
-/** The bodies of all errors, in the form of the contract. */
+/** The bodies of all error replies, in the form that the contract declares. */
 import { STATUS_CODES } from 'node:http';
 import type { OwnError, OwnErrorBody } from 'contract-first';
 
