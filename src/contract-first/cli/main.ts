@@ -102,9 +102,9 @@ const commands: Record<string, Command> = {
     about:
       'lists the operations of any contract that can be served, and the changes it needs; --write writes its normal form',
     takes: [1, 1],
-    options: { write: { type: 'string' } },
+    options: { write: { type: 'string' }, new: { type: 'boolean' } },
     run: having(LINTER, async ({ positionals: [source = ''], values }) =>
-      (await import('./inspect/inspect.ts')).runInspect(source, values.write as string | undefined),
+      (await import('./inspect/inspect.ts')).runInspect(source, values),
     ),
   },
 };

@@ -186,7 +186,7 @@ async function canBeServed(source: string): Promise<boolean> {
   const { inspectContract } = await import('./inspect/inspect.ts');
   if (findMissingTools(['ts-blank-space']) === undefined) await import('./typescript/register.js');
   try {
-    const { text, code } = await inspectContract(source);
+    const { text, code } = await inspectContract(source, { new: true });
     if (code === 0) return true;
     console.log(text);
     console.error(NOT_SERVED);
@@ -208,7 +208,7 @@ async function writeContract(source: string): Promise<boolean> {
     return true;
   }
   mkdirSync('openapi', { recursive: true });
-  const inspect = [...process.execArgv, process.argv[1] as string, 'inspect', source, '--write', out];
+  const inspect = [...process.execArgv, process.argv[1] as string, 'inspect', source, '--new', '--write', out];
   if (await runProgram('The contract is read', process.execPath, inspect)) {
     writeTemplate('given', '');
     return true;

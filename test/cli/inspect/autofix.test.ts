@@ -308,7 +308,7 @@ t.test(
     const text = stringify(contractWith({ type: 'object', properties: { ...fields, large: { maximum: 2n ** 60n } } }));
     const file = filed(t, text);
     const out = `${file}.out`;
-    const told = (await inspectContract(file, out)).text.split('\n');
+    const told = (await inspectContract(file, { write: out })).text.split('\n');
     t.match(told[0], /^changed: .*other\.yaml:18:\d+: \/paths\/.*\/f0\/description is taken out: it cannot be 0$/);
     t.match(told.slice(19, 22), [/^changed: .*\/f19\/description/, 'changed: 2 more, which are not listed', '']);
     const written = readFileSync(out, 'utf8');

@@ -89,16 +89,16 @@ t.test('inspect gives the reason if it cannot read a contract; for Swagger 2 it 
 t.test('inspect --write copies a contract unchanged to a new file if nothing has to change', async (t) => {
   const out = `${t.testdir()}/out.yaml`;
   const file = fileOf('webhook');
-  t.match(await inspectContract(file, out), {
+  t.match(await inspectContract(file, { write: out }), {
     text: /\n\nThe contract is written to \S+out\.yaml\.$/,
     code: 0,
   });
   t.strictSame(readFileSync(out), readFileSync(file));
   writeFileSync(out, 'ours');
   const before = `${out} cannot be written: there is such a file`;
-  await t.rejects(inspectContract(file, out), { message: before });
+  await t.rejects(inspectContract(file, { write: out }), { message: before });
   t.equal(readFileSync(out, 'utf8'), 'ours', 'no file is overwritten');
-  await t.rejects(inspectContract(file, `${out}/a`), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
+  await t.rejects(inspectContract(file, { write: `${out}/a` }), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
 });
 
 t.test('inspect --write gives each operation an operationId, and the contract keeps its meaning', async (t) => {
@@ -107,7 +107,7 @@ t.test('inspect --write gives each operation an operationId, and the contract ke
       for (const operation of Object.values<Json>(paths).flatMap(Object.values<Json>)) delete operation.operationId;
     });
     const out = `${nameless}.out`;
-    const { text } = await inspectContract(nameless, out);
+    const { text } = await inspectContract(nameless, { write: out });
     const [before, after] = [await loadContract(nameless), await loadContract(out)];
     t.strictSame(after.document, before.document, name);
     const yaml = readFileSync(out, 'utf8');
@@ -131,7 +131,7 @@ t.test('inspect --write converts a contract from OpenAPI 3.0 to 3.1', async (t) 
     contract.components.schemas.Pet.properties.id = { type: 'integer', minimum: 0, exclusiveMinimum: true };
     delete contract.paths['/pets'].get.operationId;
   });
-  const { text } = await inspectContract(file, `${file}.out`);
+  const { text } = await inspectContract(file, { write: `${file}.out` });
   t.match(text, /\.out, as OpenAPI 3\.1\.1 in place of 3\.0\.3, with 1 new operationId\.$/);
   const { openapi, components } = parse(readFileSync(`${file}.out`, 'utf8'));
   t.equal(openapi, '3.1.1');
@@ -148,7 +148,7 @@ t.test('inspect --write keeps operationIds; if two operations share one, the sec
     paths['/pets'].post.operationId = 'findPets';
     paths['x-theirs'] = { get: 'findPets' };
   });
-  t.match((await inspectContract(file, `${file}.out`)).text, /, with 2 new operationIds\.$/);
+  t.match((await inspectContract(file, { write: `${file}.out` })).text, /, with 2 new operationIds\.$/);
   const { paths } = parse(readFileSync(`${file}.out`, 'utf8'));
   t.match(paths['/pets'], { get: { operationId: 'findPets' }, post: { operationId: 'postPets' } });
   t.strictSame(paths['x-theirs'], { get: 'findPets' });
@@ -157,7 +157,7 @@ t.test('inspect --write keeps operationIds; if two operations share one, the sec
 t.test('inspect --write does not write a contract with errors', async (t) => {
   const file = edited(t, 'petstore', ({ paths }) => (paths['/pets'].trace = paths['/pets'].get));
   const out = `${file}.out`;
-  t.match(await inspectContract(file, out), { text: /TRACE is not served/, code: 1 });
+  t.match(await inspectContract(file, { write: out }), { text: /TRACE is not served/, code: 1 });
   t.notOk(existsSync(out));
 });
 
@@ -168,9 +168,23 @@ t.test('inspect lists the code that the team has to write, such as a token check
     "\nnote: security scheme app2AppOauth: its tokens are the server's own keys until src/tokens.ts checks them; ",
   );
   t.match(await inspectContract(fileOf('uspto')), {
-    text: /\nnote: operation list-searchable-fields: response 404: what toErrorBody in src\/errors\.ts makes of .*\n\nAll of it can be served: 3 operations\. First write src\/errors\.ts, as described in the notes: generate fails until then\.$/s,
+    text: /\nnote: operation list-searchable-fields: response 404: what toErrorBody in src\/errors\.ts makes of .*\n\nAll of it can be served: 3 operations\. First write src\/errors\.ts, as described in the notes \(new writes it\): generate fails until then\.$/s,
     code: 0,
   });
+});
+
+t.test('new, which writes src/errors.ts next, gets no hint to write it, unless no body fits', async (t) => {
+  t.match(await inspectContract(fileOf('uspto'), { new: true }), {
+    text: /(?<!toErrorBody[\s\S]*)\nAll of it is served: 3 operations\.$/,
+    code: 0,
+  });
+  const odd = { type: 'object', required: ['x'], properties: { x: { type: 'string', pattern: '^[é]{3}-q$' } } };
+  const file = edited(t, 'api-with-examples', ({ paths }) => {
+    const content = { 'application/json': { schema: odd } };
+    paths['/'].get.responses.default = { description: 'No.', content };
+  });
+  for (const options of [{}, { new: true }])
+    t.match((await inspectContract(file, options)).text, /as described in the notes; new finds no body for each of /);
 });
 
 t.test('inspect never runs text of a third-party contract as code', async (t) => {
@@ -180,7 +194,7 @@ t.test('inspect never runs text of a third-party contract as code', async (t) =>
     paths['/'].get.responses['400'] = { description: 'No.', content: { 'application/json': { schema } } };
   });
   const out = `${file}.out`;
-  t.match(await inspectContract(file, out), { code: 0 });
+  t.match(await inspectContract(file, { write: out }), { code: 0 });
   t.notOk('hasRun' in globalThis);
   t.match((await loadContract(out)).document.paths['/']?.get?.responses?.['400']?.content, {
     'application/json': { schema },
@@ -211,7 +225,7 @@ t.test('inspect can read a contract from a URL; if the download fails, one line 
   });
   t.strictSame(await inspectContract(`${origin}/contract.yaml`), await inspectContract(fileOf('api-with-examples')));
   const out = `${t.testdir()}/out.yaml`;
-  t.equal((await inspectContract(`${origin}/contract.yaml`, out)).code, 0);
+  t.equal((await inspectContract(`${origin}/contract.yaml`, { write: out })).code, 0);
   t.match(await loadContract(out), { title: 'Simple API overview' });
 
   const why = async (path: string, limits?: { timeLimit?: number; sizeLimit?: number }) => {

@@ -6,14 +6,24 @@ import { toPrintable, toPrintableLines } from '../../json/literals.ts';
 import { withFile, withFixes, writeNormalForm } from './files.ts';
 import { type JudgedOperation, type Judgement, judge } from './judgement.ts';
 
+interface InspectOptions {
+  /** The file for the normal form. */
+  write?: string;
+  /** True if `new` calls, which writes `src/errors.ts` next. */
+  new?: boolean;
+}
+
 /**
- * Returns the text to print and the exit code, which is 1 if the contract has errors. `out` is the file for the normal
- * form. @throws Error if a file cannot be read or written
+ * Returns the text to print and the exit code, which is 1 if the contract has errors.
+ * @throws Error if a file cannot be read or written
  */
-export async function inspectContract(source: string, out?: string): Promise<{ text: string; code: number }> {
+export async function inspectContract(
+  source: string,
+  { write: out, new: isNew = false }: InspectOptions = {},
+): Promise<{ text: string; code: number }> {
   const run = async (file: string, original: string, changes: string[]) => {
     const judgement = await judge(file, { file: original, name: source });
-    const lines = [...toChanges(changes), toTable(judgement)];
+    const lines = [...toChanges(changes), toTable(judgement, isNew)];
     const hasProblems = judgement.rows.some(({ problems }) => problems.length > 0);
     if (out !== undefined && !hasProblems) lines.push('', await writeNormalForm(file, out));
     return { text: lines.join('\n'), code: Number(hasProblems) };
@@ -41,8 +51,9 @@ function toChanges(changes: string[]): string[] {
 const MOST_SERVED = 20;
 
 /** Renders the judgement of a contract as one table. */
-function toTable({ rows: all, ofTeam, notes: others }: Judgement): string {
-  const notes = [...ofTeam, ...others];
+function toTable({ rows: all, ofTeam, unsolved, notes: others }: Judgement, isNew: boolean): string {
+  const ofErrors = isNew ? unsolved : ofTeam;
+  const notes = [...ofErrors, ...others];
   const unserved = all.filter(({ problems }) => problems.length > 0);
   const served = all.length - unserved.length;
   const isLong = unserved.length > 0 && served > MOST_SERVED;
@@ -58,7 +69,7 @@ function toTable({ rows: all, ofTeam, notes: others }: Judgement): string {
   };
   const rest = isLong ? [`The ${served} others are served.`] : [];
   const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => toPrintable(`note: ${note}`))] : [];
-  return [...rows.flatMap(toLines), ...rest, ...noted, '', toEnd(unserved, served, ofTeam)].join('\n');
+  return [...rows.flatMap(toLines), ...rest, ...noted, '', toEnd(unserved, served, ofErrors, unsolved)].join('\n');
 }
 
 /** Makes the texts of a row printable, because they contain names and paths of a third party. */
@@ -68,10 +79,17 @@ const printable = ({ name, request, problems }: JudgedOperation): JudgedOperatio
   problems: problems.map(({ problem, advice }) => ({ problem: toPrintable(problem), advice })),
 });
 
-function toEnd({ length: unserved }: JudgedOperation[], served: number, ofTeam: string[]): string {
+function toEnd(
+  { length: unserved }: JudgedOperation[],
+  served: number,
+  ofErrors: string[],
+  unsolved: string[],
+): string {
   const count = `${served} operation${served === 1 ? '' : 's'}`;
-  if (unserved === 0 && ofTeam.length > 0)
-    return `All of it can be served: ${count}. First write src/errors.ts, as described in the notes: generate fails until then.`;
+  if (unserved === 0 && ofErrors.length > 0) {
+    const ofNew = unsolved.length > 0 ? '; new finds no body for each of these errors' : ' (new writes it)';
+    return `All of it can be served: ${count}. First write src/errors.ts, as described in the notes${ofNew}: generate fails until then.`;
+  }
   if (unserved === 0) return `All of it is served: ${count}.`;
   const next = `${unserved} refused, ${served} served: change what is refused, and run it again.\n`;
   return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
@@ -90,8 +108,8 @@ function folded(notes: string[]): string[] {
 }
 
 /** Runs the command, and returns its exit code. */
-export async function runInspect(source: string, out?: string): Promise<number> {
-  const { text, code } = await inspectContract(source, out).catch(({ message }: Error) => ({
+export async function runInspect(source: string, options: InspectOptions): Promise<number> {
+  const { text, code } = await inspectContract(source, options).catch(({ message }: Error) => ({
     text: toPrintableLines(message),
     code: 1,
   }));

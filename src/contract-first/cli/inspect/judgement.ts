@@ -1,10 +1,12 @@
 /** Finds the problems that would stop a start, for all operations of a contract at once. */
+import { existsSync } from 'node:fs';
 import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';
 import { operationLabel } from '../../contract/read/operations.ts';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
 import { operationsOf } from '../../engine/contract/document.ts';
 import type { ContractProblem } from '../../engine/schema/json.ts';
+import { writeErrors } from '../scaffold/errors-file.ts';
 import { loadTeamParts } from '../team-parts.ts';
 import { findUnservable } from '../unservable.ts';
 import { findNotes, findTokenNotes } from './notes.ts';
@@ -22,6 +24,8 @@ export interface Judgement {
   rows: JudgedOperation[];
   /** Problems that the team solves by writing `src/errors.ts`. `generate` fails until then. */
   ofTeam: string[];
+  /** The problems that remain with the `src/errors.ts` of `new`. */
+  unsolved: string[];
   /** Lines about differences between the server's behaviour and the contract. */
   notes: string[];
 }
@@ -31,7 +35,7 @@ export interface Judgement {
  * to it.
  */
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
-  const { contract, problems, ofTeam } = await readAll(file);
+  const { contract, problems, ...ofErrors } = await readAll(file);
   const left = new Set(problems);
   const locationOf = await buildLocationOf(original.file, original.name);
   const toErrorDetails = (problem: ContractProblem, start = '') => {
@@ -50,13 +54,14 @@ export async function judge(file: string, original = { file, name: file }): Prom
   });
   const general = [...left].map((problem) => toErrorDetails(problem));
   if (general.length > 0) rows.unshift({ name: 'the contract', request: '', problems: general });
-  return { rows, ofTeam, notes: contract ? [...findTokenNotes(contract), ...findNotes(contract)] : [] };
+  return { rows, ...ofErrors, notes: contract ? [...findTokenNotes(contract), ...findNotes(contract)] : [] };
 }
 
 interface Read {
   contract?: ReadContract;
   problems: readonly ContractProblem[];
   ofTeam: string[];
+  unsolved: string[];
 }
 
 /**
@@ -74,13 +79,18 @@ async function readAll(file: string): Promise<Read> {
     const sound = [...operations].filter(([id]) => id !== '' && !hasProblems(id));
     const contract = { ...read.contract, operations: new Map(sound) };
     const { ofContract, ofTeam } = findUnservable(contract, own);
+    const isWritten = ofTeam.length > 0 && !existsSync('src/errors.ts');
+    const solving = isWritten ? { ...own, toErrorBody: writeErrors(contract).toErrorBody } : own;
+    const unsolved = isWritten ? findUnservable(contract, solving).ofTeam : ofTeam;
+    const toWords = (found: ContractProblem[]) => found.map(({ words }) => words);
     return {
       contract: read.contract,
       problems: [...problems, ...ofContract],
-      ofTeam: ofTeam.map(({ words }) => words),
+      ofTeam: toWords(ofTeam),
+      unsolved: toWords(unsolved),
     };
   } catch (error) {
-    if (error instanceof ContractError) return { problems: error.found, ofTeam: [] };
+    if (error instanceof ContractError) return { problems: error.found, ofTeam: [], unsolved: [] };
     throw error;
   }
 }
