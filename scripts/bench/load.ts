@@ -1,4 +1,7 @@
-/** The load generator: wrk, which uses less of its core than any server here. A generator in Node would itself be the limit. */
+/**
+ * Sends load by wrk, which uses less of its core than any of the servers. A load generator in Node would be the limit
+ * itself.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,17 +12,19 @@ import { type Running, toCommand } from './servers.ts';
 import type { Stream } from './workloads.ts';
 
 const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
-/** The time of the check of every reply before the measurement, in seconds. */
+/** The duration of the load before each measurement, in seconds. During this time every reply is checked. */
 const WARM_UP = 1;
-/** How much of its core the generator may use before it may be the limit. */
+/** The share of its core from which the load generator may be the limit. */
 const BUSY = 0.9;
 
-/** The measured values; NaN without `/proc`, or without a process of the database. */
+/**
+ * The measured values. Processor times are NaN without `/proc`; `databaseCpu` is also NaN without a database server.
+ */
 export interface Figures {
   perSecond: number;
-  /** In milliseconds. */
+  /** The 99th percentile of the latency, in milliseconds. */
   p99: number;
-  /** Processor time of the server for a request, in microseconds, and of the database's own processes. */
+  /** The processor time per request, in microseconds: of the server, and of the database server's processes. */
   cpu: number;
   databaseCpu: number;
 }
@@ -30,7 +35,7 @@ interface Load {
   p99: number;
 }
 
-/** @throws Error at the first wrong reply */
+/** Measures the load that a server handles. @throws Error at the first wrong reply */
 export async function measure(
   streams: Stream[],
   { port, pid, collect }: Running,
@@ -47,7 +52,7 @@ export async function measure(
   return { perSecond, p99, cpu: Number(cpu), databaseCpu: Number(databaseCpu) };
 }
 
-/** Runs all streams at once: the latency is that of the first stream, all other values are sums. */
+/** Sends all streams at the same time. `p99` is that of the first stream; the other values are sums. */
 async function sendLoad(port: number, streams: Stream[], seconds: number, args: string[] = []): Promise<Load> {
   const all = await Promise.all(streams.map((stream) => send(port, stream, seconds, args)));
   const sum = (figure: keyof Load) => all.reduce((total, load) => total + load[figure], 0);
@@ -70,14 +75,18 @@ async function send(port: number, { connections, exchanges }: Stream, time: numb
   return { requests, perSecond: requests / seconds, p99 };
 }
 
-/** Processor time of a process, its threads and its children, in milliseconds, from `/proc` (man 5 proc). */
+/**
+ * Returns the processor time of a process, its threads and its children, in milliseconds. `/proc` contains it (man 5
+ * proc).
+ */
 function cpuTime(pid: number): number {
   if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
   return [pid, ...children].reduce<number>((total, one) => {
-    // The second field may hold blanks, and ends in the last bracket. Fields 14 to 17 are its own time and that of children that ended.
+    // The second field may contain blanks, and ends with the last bracket. Fields 14 to 17 are the time of the process
+    // itself, and of its children that have ended.
     const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    // In hundredths of a second.
+    // The unit of the fields is a hundredth of a second.
     return total + fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
   }, 0);
 }

@@ -1,11 +1,12 @@
--- Sends the requests from standard input, in turn, over and over; there, each is followed by the body of its reply.
--- With the argument `check`, every reply must be one of those. That takes time, and is left out while measuring.
+-- Sends the requests that it reads from standard input, in turn and repeatedly. In the input, each request is followed
+-- by the expected body of its reply. With the argument `check`, every body must be one of the expected bodies. This check
+-- takes time, so a measurement does without it.
 local requests, replies = {}, {}
 local count = 0
 local sending
 
 local function check(status, _, body)
-  -- The id of a new pet is not known beforehand: without it, the reply is what was sent.
+  -- The id of a new pet is not known before. Without the id, the reply is equal to the sent body.
   local known = replies[body] or replies[body:gsub('"id":%d+,', '', 1)]
   if known and status < 300 then return end
   io.stderr:write('A wrong reply: ', status, ' ', body, '\n')
@@ -22,7 +23,7 @@ function init(arguments)
     replies[body] = true
   end
   if arguments[1] == 'check' then response = check end
-  -- Global, so that `done` can get it, which runs elsewhere: what came before does not count as load.
+  -- The time when the load begins. It is global, because `done` reads it from another Lua state.
   begun = os.clock()
 end
 

@@ -1,4 +1,4 @@
-/** The servers that are compared, and the processes of a round, which run until `stopAll`, or until this process ends. */
+/** Starts the servers of a round. They run until `stopAll` is called, or until this process ends. */
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,16 +7,19 @@ import { findFreePort } from '../free-port.ts';
 import { API_KEY, PREFIX } from './workloads.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** In milliseconds. */
+/** The time that a server may take to start, in milliseconds. */
 const START_TIMEOUT = 30_000;
 
-/** Servers run on one core, the load generator on another. */
+/** The servers run on one core, and the load generator runs on another. */
 const CORES = { server: '0', load: '1' };
 
-/** Whether `taskset` can do that (Linux, with two cores or more). The benchmark's own process only waits meanwhile. */
+/**
+ * True if `taskset` can assign cores (on Linux, with at least two cores). This process is also moved to the load
+ * generator's core, because it only waits during a measurement.
+ */
 const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
 
-/** The command, on its core. */
+/** Returns the command that runs a program on its core. */
 export const toCommand = (core: keyof typeof CORES, [command = '', ...args]: string[]): [string, string[]] =>
   isPinned ? ['taskset', ['-c', CORES[core], command, ...args]] : [command, args];
 
@@ -27,7 +30,7 @@ export interface Server {
 
 const toBaseline = (name: string, title: string): Server => ({ title, script: `scripts/bench/baselines/${name}.js` });
 
-/** Answers every request with the list of 20. */
+/** The server that replies to every request with the list of 20 pets. */
 export const CONSTANT = toBaseline('constant-node', 'constant text, node:http');
 export const STRAIGHTFORWARD = toBaseline('straightforward', 'straightforward Fastify + glue + better-sqlite3');
 export const SERVICE: Server = { title: 'this service', script: 'dist/src/main.js' };
@@ -35,12 +38,18 @@ export const SERVICE: Server = { title: 'this service', script: 'dist/src/main.j
 export interface Running {
   pid: number;
   port: number;
-  /** Forces the garbage collections that V8 runs while a server is idle: after them, each tick of Node costs more, for good. */
+  /**
+   * Forces the garbage collections that V8 runs when a server is idle. After them, each tick of Node takes longer for
+   * the rest of the process, so they must come before all measurements.
+   */
   collect(): void;
   stop(): Promise<unknown>;
 }
 
-/** Nothing else listens to this signal, which reports a new window size. */
+/**
+ * The options that make Node collect garbage at SIGWINCH. Servers do not use this signal, which reports a new size of a
+ * terminal's window.
+ */
 const COLLECTING = [
   '--expose-gc',
   "--import=data:text/javascript,process.on('SIGWINCH',()=>{for(let n=0;n<5;n++)setTimeout(gc,n*100)})",
@@ -55,7 +64,10 @@ export async function stopAll(): Promise<void> {
   stops.clear();
 }
 
-/** Starts a program on the servers' core, and waits until it answers. `killSignal` ends it at once: nobody needs its data any longer. */
+/**
+ * Starts a program on the servers' core, and waits until `ask` succeeds. `killSignal` is the signal for `stop`: it may
+ * end the program without saving its data, which is not needed any more.
+ */
 export async function start(
   command: string[],
   { ask, ...options }: SpawnOptions & { ask(): Promise<unknown> },
@@ -79,7 +91,10 @@ export async function start(
   }
 }
 
-/** Every server gets the same environment, with only the path of ours. Before the measurement, its error replies are checked. */
+/**
+ * Starts a server, and checks its error replies. All servers get the same environment: only PATH is copied from this
+ * process.
+ */
 export async function startServer(server: Server, url: string): Promise<Running> {
   const port = await findFreePort();
   const env = {
@@ -108,7 +123,7 @@ async function expectStatus(status: number, port: number, path: string, { key = 
   if (reply.status !== status) throw new Error(`${path} was answered ${reply.status}, not ${status}: ${text}`);
 }
 
-/** Replies of success are checked before each measurement. */
+/** Checks error replies. Successful replies are checked before each measurement. */
 async function checkRefusals(port: number): Promise<void> {
   await expectStatus(401, port, '/pets', { key: 'another-key-of-the-benchmark' });
   await expectStatus(404, port, '/pets/987654321');

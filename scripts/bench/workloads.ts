@@ -1,20 +1,22 @@
-/** The workloads: each is a series of requests, the same for every server, with the replies that are right. */
+/** The workloads. Each is a series of requests with their correct replies, the same for every server. */
 
 export const PREFIX = '/v1';
 export const API_KEY = 'key-of-the-benchmark-0123456789';
 export const CONNECTIONS = 64;
-/** How many pets each database begins with. */
+/** The number of pets in each new database. */
 export const ROWS = 10_000;
-/** The number of different requests, which are sent in turn again and again. */
+/** The number of different requests in a workload. They are sent in turn, repeatedly. */
 const LENGTH = 20_000;
 
-/** The bytes of a request, and the expected body of its reply. The reply to a new pet is without its id. */
+/**
+ * A request, and the expected body of its reply. The body for a new pet is without the id, which is not known before.
+ */
 export interface Exchange {
   request: string;
   reply: string;
 }
 
-/** Requests that share some connections, with one at a time on each. */
+/** Requests that share some connections. Each connection sends the next request when the previous reply has arrived. */
 export interface Stream {
   connections: number;
   exchanges: Exchange[];
@@ -26,10 +28,10 @@ export interface Workload {
   toStreams(): Stream[];
 }
 
-/** The statuses by the remainder of the id: a quarter of the pets each, and a quarter without a status. */
+/** The statuses by the remainder of the id: each status has a quarter of the pets, and a quarter has no status. */
 const STATUSES = [undefined, 'available', 'pending', 'sold'];
 
-/** SQL: the columns of the pet with an id. Every database begins with pets 1, 2, 3 and so on. */
+/** The SQL expressions for the columns of the pet with this id. Every database begins with pets 1, 2, 3 and so on. */
 export const PET_SQL = `
   id, 'Pet ' || id, id % 100 + 1, CASE id % 4 WHEN 1 THEN 'available' WHEN 2 THEN 'pending' WHEN 3 THEN 'sold' END`;
 
@@ -41,7 +43,10 @@ function toRequest(method: string, path: string, body = ''): string {
   return `${method} ${PREFIX}${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${API_KEY}\r\n${content}\r\n${body}`;
 }
 
-/** Numbers from 0 up to 1, the same in every run (a linear congruential generator; Numerical Recipes, chapter 7). */
+/**
+ * Builds a generator of numbers from 0 to less than 1. They are the same in every run (a linear congruential generator;
+ * Numerical Recipes, chapter 7).
+ */
 function buildRandom(): () => number {
   let state = 1;
   return () => {
@@ -77,7 +82,7 @@ function create(): Next {
   };
 }
 
-/** Half of the reads get one pet, half list 20; `creates` is the share of creates in all requests. */
+/** Mixes requests. `creates` is the share of creates. Of the other requests, half get one pet, and half list 20. */
 function mix(creates: number): Next {
   const random = buildRandom();
   const [nextCreate, nextGet, nextList] = [create(), getOne(), list(20)];
@@ -98,7 +103,7 @@ const toList = (name: string, title: string, limit: number, status?: string): Wo
   toStreams: () => [toStream(list(limit, status), CONNECTIONS, 1)],
 });
 
-/** Reads, alone and during creates, are measured for their latency, not for their number. */
+/** The workloads. The last two measure the latency of reads, alone and while creates run, and not their number. */
 export const WORKLOADS: Workload[] = [
   { name: 'get-one', title: 'get one', toStreams: () => [toStream(getOne())] },
   toList('list-20', 'list 20', 20),

@@ -1,4 +1,4 @@
-/** Loads the built program and the built package instead of their sources. */
+/** Resolves imports of sources to the built program and the built package. */
 import { pathToFileURL } from 'node:url';
 
 const ROOT = new URL('../../', import.meta.url).href;
@@ -11,6 +11,6 @@ export async function resolve(specifier, context, nextResolve) {
   const url = resolved.url
     .replace(PACKAGE, `${PROGRAM}/node_modules/contract-first/dist/$1.js`)
     .replace(SERVICE, `${PROGRAM}/$1.js`);
-  // Node 22.18 and later took the format from the name of the source.
+  // Without `format`, Node 22.18 and later would use the format of the TypeScript source.
   return url === resolved.url ? resolved : { ...resolved, url, format: 'module' };
 }

@@ -1,4 +1,4 @@
-/** Measures coverage, which Node records in every process and thread of the tests. */
+/** Measures the coverage of the tests. Node records it in all their processes and threads. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,10 @@ import type { BuiltProgram } from './program.ts';
 
 const C8 = join(dirname(createRequire(import.meta.url).resolve('c8/package.json')), 'bin/c8.js');
 
-/** The files that must be covered, even if no test loads them. The excluded ones contain only types, or run in a browser. */
+/**
+ * c8's options for the files that must be covered, even if no test loads them. The excluded files contain only types,
+ * run in a browser, or belong to commands for developers.
+ */
 const PLACES = [
   ...['src/**', 'handlers/**'].map((it) => `--include=${it}`),
   ...[
@@ -28,11 +31,14 @@ const PLACES = [
 ];
 
 export interface Coverage {
-  /** A folder that Node writes to during one run; `keep` takes the relevant files from it after the run. */
+  /**
+   * Returns a folder in which Node records the coverage of one run. After the run, `keep` keeps the files about this
+   * project.
+   */
   record(): { folder: string; keep(): void };
-  /** Prints uncovered code, and returns whether everything is covered. */
+  /** Prints the code that is not covered. Returns true if all code is covered. */
   demandAll(): boolean;
-  /** Prints how much of each file that was loaded is covered. */
+  /** Prints the coverage of each file that was loaded. */
   show(): undefined;
 }
 
@@ -44,7 +50,10 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
     return { folder: written, keep: () => keepSources(written) };
   }
 
-  /** Maps files of the built program to their sources, and drops all others, so that c8 need not read them. */
+  /**
+   * Replaces the URLs of files of the built program by those of their sources. Drops files of other packages, so that
+   * c8 need not read them.
+   */
   function keepSources(written: string): void {
     for (const name of readdirSync(written)) {
       const ours = readScripts(join(written, name))
@@ -69,7 +78,7 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
   };
 }
 
-/** The scripts that a process has run; none if it was killed while it wrote them. */
+/** Returns the scripts that a process has run. The list is empty if the process was killed while it wrote the file. */
 function readScripts(file: string): { url: string }[] {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { result: { url: string }[] }).result;

@@ -1,10 +1,13 @@
-/** Runs files of tests one after the other in this process: the arguments are the name of the run, for tap's fixtures; `TEST_FILES` names them. */
+/**
+ * Runs several test files in this process, one after the other. `TEST_FILES` lists the files. The argument is the name
+ * of the run, which tap uses for the folders of its fixtures.
+ */
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 
 for (const file of process.env.TEST_FILES.split(' ')) {
   const imported = import(pathToFileURL(file).href);
-  // Otherwise tap may find nothing left to do, and end before the file has begun.
+  // Without `waitOn`, tap may have nothing to do and end before the file's first test has begun.
   t.waitOn(imported);
   await imported;
 }

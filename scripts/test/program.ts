@@ -1,4 +1,7 @@
-/** The program as tests start it: built once for all of them, since a start that erases types takes a third longer. */
+/**
+ * Builds the program that tests start. It is built once for all tests, because a start from the sources takes a third
+ * longer.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,9 +11,9 @@ import { writeProgram } from '../../src/contract-first/cli/program.js';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface BuiltProgram {
-  /** Has `src/main.js` and all that belongs to it. */
+  /** The folder that contains `src/main.js` and all the files it needs. */
   folder: string;
-  /** The URL of the source of a file there. Lines and columns are the same in both. */
+  /** Returns the URL of the source of a file in the folder. Lines and columns are the same in both. */
   toSource(url: string): string;
   remove(): void;
 }
@@ -20,7 +23,7 @@ export async function buildProgram(): Promise<BuiltProgram> {
   const folder = mkdtempSync(join(ROOT, '.tap/program-'));
   const installed = join(folder, 'node_modules/contract-first');
   await buildPackage(join(installed, 'dist'));
-  // The built package comes without sources, so its source condition must not be set.
+  // The built package is without sources, so Node must not resolve its source condition.
   const manifest = readFileSync(join(ROOT, 'src/contract-first/package.json'), 'utf8');
   writeFileSync(join(installed, 'package.json'), manifest.replace(/"contract-first-source": .*,\n/g, ''));
   await writeProgram(folder);

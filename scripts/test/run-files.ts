@@ -1,4 +1,4 @@
-/** Deals files of tests to processes, runs those of one, and counts their results. */
+/** Distributes test files to runs, starts a process for each run, and counts the results. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -7,14 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { Parser, type Result } from 'tap-parser';
 import { stringify } from 'yaml';
 
-/** A process for files with tests. */
+/** Test files that run in one process. */
 interface Run {
-  /** Short, and of this run only: it names the folders of its tests. */
+  /** A short, unique name. tap uses it for the folders of the tests' fixtures. */
   name: string;
   files: string[];
 }
 
-/** Files share a process, since loading the program takes longer than most of them do: as many as this, or more processes are idle. */
+/**
+ * The maximum number of files per run. Files share a process, because loading the program takes longer than most files.
+ * There are fewer files per run if there would otherwise be fewer runs than processes.
+ */
 const TOGETHER = 12;
 
 export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
@@ -24,7 +27,10 @@ export function filesBelow(folder: string, kind = /\.test\.ts$/): string[] {
     .sort();
 }
 
-/** The runs of files, and of all below folders. A test of minutes (`.deep.ts`, `.fault.ts`) runs in its own process, but tests of types share a compiler. */
+/**
+ * Returns runs for files, and for all test files in folders. A test that takes minutes (`.deep.ts`, `.fault.ts`) has
+ * its own run, except for tests of types, which share a compiler.
+ */
 export function toRuns(paths: string[], jobs: number): Run[] {
   const files = paths.flatMap((path) => (statSync(path).isDirectory() ? filesBelow(path) : [path]));
   const short = files.filter((file) => file.endsWith('.test.ts'));
@@ -38,8 +44,8 @@ export function toRuns(paths: string[], jobs: number): Run[] {
 }
 
 /**
- * Deals the files to the runs. The time of a file is unknown, so its size counts: the largest files are dealt first, each to the run with
- * the least.
+ * Distributes files to runs of similar length. The time that a file takes is unknown, so its size is used instead. The
+ * largest files are first, and each goes to the run with the smallest total size.
  */
 function deal(name: string, files: string[], jobs: number): Run[] {
   const count = Math.min(files.length, Math.max(jobs, Math.ceil(files.length / TOGETHER)));
@@ -55,7 +61,7 @@ function deal(name: string, files: string[], jobs: number): Run[] {
 
 export interface Outcome {
   passed: number;
-  /** The failures and their reasons, as text. */
+  /** The failures as text, with their reasons. */
   failures: string[];
   seconds: number;
 }
@@ -64,24 +70,33 @@ const LOADER = new URL('register.js', import.meta.url);
 const IN_ONE_PROCESS = fileURLToPath(new URL('in-one-process.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Most objects of tests are short-lived: with a larger young generation, the garbage collector runs less often. */
+/**
+ * Makes the young generation of V8's heap larger, because most objects of tests are short-lived. So garbage is
+ * collected less often.
+ */
 const ROOM = '--max-semi-space-size=64';
 
-/** Longer lines of a failure are bodies or logs, and are cut. */
+/** Matches long lines of a failure, which are bodies or logs. They are cut. */
 const TOO_LONG = /^(.{2000}).+/gm;
 
-/** The timeout of one file, in seconds: first tap ends the run, so that it can clean up, then it is killed. */
+/**
+ * The timeout of a run with one file, in seconds; `MORE_FILE` is added for each further file. After the timeout, tap
+ * ends the run, so that it can clean up. After another `GRACE` seconds, the process is killed.
+ */
 const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 900;
 const MORE_FILE = 30;
 const GRACE = 20;
 
-/** Folders that all runs share: of the built program, and of a database of PostgreSQL to copy. */
+/**
+ * Folders that all runs share: `program` contains the built program, and `postgres` contains a PostgreSQL database to
+ * copy.
+ */
 export interface SharedFolders {
   program: string;
   postgres: string;
 }
 
-/** Runs the test files. If a folder is given, the coverage of all processes is written there. */
+/** Runs the test files. If a folder is given, all processes write their coverage into it. */
 export async function runFiles(
   { name, files }: Run,
   { program, postgres }: SharedFolders,

@@ -1,4 +1,7 @@
-/** The list of the first 20 pets, read once, from node:http whatever is asked: as fast as a server on Node can be that does nothing. */
+/**
+ * The upper bound: a server of node:http that replies to every request with the first 20 pets, which it has read only
+ * once. A server on Node that did any work could not be faster.
+ */
 import { createServer } from 'node:http';
 import Sqlite from 'better-sqlite3';
 

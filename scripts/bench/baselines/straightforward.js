@@ -1,6 +1,7 @@
 /**
- * The straightforward server: the same contract with the same libraries, as their documentation shows them. Default ajv,
- * service handlers, a key check in a hook, row objects, one INSERT and one fsync for each create. No request log.
+ * The straightforward baseline: a server with the same contract and the same libraries, used as their documentation
+ * shows. It has ajv's defaults, service handlers, a key check in a hook, rows as objects, and one INSERT and one fsync
+ * for each create. It does not log requests.
  */
 import { fileURLToPath } from 'node:url';
 import bearerAuth from '@fastify/bearer-auth';
