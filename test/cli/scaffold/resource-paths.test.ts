@@ -7,7 +7,7 @@ import { type WrittenCollection, writeCollections } from '../../../src/contract-
 import { writeTest } from '../../../src/contract-first/cli/scaffold/written-test.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import type { Json } from '../../any-json.ts';
-import { books, json, none, path, record, reply, text } from './books-contract.ts';
+import { books, json, none, path, query, record, reply, text } from './books-contract.ts';
 
 const int64 = { type: 'integer', format: 'int64' };
 
@@ -194,3 +194,59 @@ t.test(
     t.equal(far.reasons.get('getFar'), 'no operation creates its records');
   },
 );
+
+/** Only a list and a create of notes, of a book or of all books. */
+function remarks(edit: (parts: { paths: Json; note: Json; body: Json }) => void = () => {}, at = '/remarks') {
+  return ({ paths, schemas }: { paths: Json; schemas: Json }) => {
+    const note: Json = { type: 'object', required: ['text'], properties: { text } };
+    const body: Json = { type: 'object', required: ['text'], properties: { text, recordId: text } };
+    schemas.Remark = note;
+    paths[at] = {
+      ...(at.includes('{') && { parameters: [path('bookId', int64)] }),
+      get: { operationId: 'listRemarks', responses: { 200: reply({ type: 'array', items: record('Remark') }) } },
+      post: {
+        operationId: 'addRemark',
+        requestBody: { required: true, ...json(body) },
+        responses: { 201: reply(record('Remark')) },
+      },
+    };
+    edit({ paths, note, body });
+  };
+}
+
+t.test('records with only a list and a create are stored, with an id that no client sees', async (t) => {
+  const { collections, reasons, test } = await write(t, remarks());
+  t.strictSame([...reasons], []);
+  const found = collections.find(({ name }) => name === 'remarks');
+  t.match(found?.files.get('src/remarks/domain.ts'), "recordIdOfStore: { type: 'int64', set: 'id' }");
+  t.match(found?.handlers.get('addRemark'), 'await remarks.create(body)');
+  t.match(found?.handlers.get('listRemarks'), 'await remarks.list({ limit: 10000 })');
+  t.match(test(found), 'a record of remarks is created and listed');
+  t.match(test(found), 'assert.deepEqual(listed.body, [record]);');
+  const inside = await write(
+    t,
+    remarks(({ note }) => {
+      note.properties.id = int64;
+      note.required.push('id');
+    }, '/books/{bookId}/remarks'),
+  );
+  const own = inside.collections.find(({ name }) => name === 'remarks');
+  t.match(own?.files.get('src/remarks/domain.ts'), "    id: { type: 'int64', set: 'id' }");
+  t.match(own?.handlers.get('listRemarks'), 'remarks.list({ limit: 10000, bookId: params.bookId })');
+  t.match(inside.test(own), 'one.id === record.id');
+});
+
+t.test('records that no list shows, or whose body is about something else, are not stored', async (t) => {
+  const reasonsOf = async (edit: Parameters<typeof remarks>[0]) => (await write(t, remarks(edit))).reasons;
+  const unlisted = await reasonsOf(({ paths }) => {
+    paths['/remarks'].get.parameters = [{ ...query('q', text), required: true }];
+  });
+  t.equal(unlisted.get('addRemark'), 'its records cannot be listed: its parameter q is not understood');
+  const other = await reasonsOf(({ body }) => {
+    body.properties = { days: int64 };
+    delete body.required;
+  });
+  t.equal(other.get('addRemark'), 'no field of Remark is in the body of addRemark');
+  const alone = await reasonsOf(({ paths }) => delete paths['/remarks'].get);
+  t.equal(alone.get('addRemark'), 'no resource is at its path');
+});

@@ -3,7 +3,7 @@
  * stored.
  */
 import { toSource } from '../../contract/page/source.ts';
-import type { ReadContract } from '../../engine/contract/contract.ts';
+import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import type { ContractProblem } from '../../engine/schema/json.ts';
 import type { AnyColumn, AnyDescription } from '../../store/tables/description.ts';
@@ -80,13 +80,12 @@ function writeCollection(
     else handlers.set(operation.id, written.code.text);
     if (typeof written !== 'string' && written.list) Object.assign(use, written.list);
   }
-  const create = resource.operations.get('create');
-  if (!create || !handlers.has(create.id)) {
-    const why = create ? reasons.get(create.id) : 'no operation creates its records';
-    for (const id of handlers.keys())
-      reasons.set(id, create ? `its records cannot be created: ${why}` : (why as string));
+  const missing = findMissing(resource, handlers, reasons);
+  if (missing !== undefined) {
+    for (const id of handlers.keys()) reasons.set(id, missing);
     return undefined;
   }
+  const { id: createId } = resource.operations.get('create') as Operation;
   const written = operations.flatMap(([, operation]) => (handlers.has(operation.id) ? [operation] : []));
   if (hasWiderBody(contract, { ...given, plan }, written, toDescription(plan, use))) plan.unfit = 400;
   const description = toDescription(plan, use);
@@ -99,7 +98,20 @@ function writeCollection(
     [`${folder}/migrations/sqlite/0001-${fileName}.sql`, migration.sqlite],
     [`${folder}/migrations/postgres/0001-${fileName}.sql`, migration.postgres],
   ]);
-  return { name: plan.name, files, handlers, createId: create.id, plan, description, assumed: plan.assumed };
+  return { name: plan.name, files, handlers, createId, plan, description, assumed: plan.assumed };
+}
+
+/** Returns the reason if no handler creates the records, or none shows them. */
+function findMissing(
+  { path, operations }: Resource,
+  handlers: ReadonlyMap<string, string>,
+  reasons: ReadonlyMap<string, string>,
+): string | undefined {
+  const create = operations.get('create');
+  if (!create) return 'no operation creates its records';
+  if (!handlers.has(create.id)) return `its records cannot be created: ${reasons.get(create.id)}`;
+  const list = operations.get('list') as Operation;
+  return path === '' && !handlers.has(list.id) ? `its records cannot be listed: ${reasons.get(list.id)}` : undefined;
 }
 
 /** A resource without a stored parent: any id of a parent is accepted. */

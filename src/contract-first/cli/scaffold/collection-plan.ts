@@ -115,12 +115,15 @@ export function planCollection(
   const create = resource.operations.get('create');
   const body = create && givenOf(create, resource, source);
   const idName = idNameOf(resource, properties);
-  if (idName === undefined) return `no field of ${resource.record} is the id {${resource.parameter}}`;
+  if (idName === undefined && resource.path !== '')
+    return `no field of ${resource.record} is the id {${resource.parameter}}`;
   const { fields = {}, required: needed = [] } = body ?? {};
   const given = Object.keys(fields).filter((name) => !source.flat(fields[name]).readOnly);
   const isText = (name: string) => source.flat(fields[name]).type === 'string' && needed.includes(name);
   const { secret } = splitSecrets(Object.keys(properties), properties, source);
   if (secret.length > 0) return `${resource.record}.${secret[0]} must not be stored as it is`;
+  if (resource.path === '' && !given.some((name) => name in properties))
+    return `no field of ${resource.record} is in the body of ${create?.id}`;
   const plan: Planning = {
     ...{ ...resource, findAssumed, texts: given.filter(isText) },
     ...{ table: toSqlName(resource.name), given, id: undefined as never, madeId: undefined },
@@ -142,6 +145,7 @@ export function planCollection(
   }
   const others = given.filter((one) => !(one in properties));
   planBodyFields(splitSecrets(others, fields, source), { fields, required: needed }, plan, source, taken);
+  if (idName === undefined) planInternalId(plan, taken);
   if (parent && parentName === undefined) planInternalParent(parent, plan, taken);
   const problem = planScopes(resource, plan, taken);
   if ([...resource.operations.values()].some(needsRevision)) planRevision(plan, taken);
@@ -218,6 +222,13 @@ function planId(
   }
   plan.id = planned;
   return undefined;
+}
+
+/** Plans an id that no client sees, for records that only a list shows. */
+function planInternalId(plan: Planning, taken: Set<string>): void {
+  const name = toFreeName('recordId', plan, 'OfStore');
+  plan.id = Object.assign(toPlanned(name, {}, [name], taken), { type: 'int64', set: 'id' } as const);
+  plan.internal.push(plan.id);
 }
 
 /** A slug is made of the title or name in the body. */
@@ -333,10 +344,10 @@ function planScopes(resource: Resource, plan: Planning, taken: Set<string>): str
 }
 
 /** A name for a column that no other column has. */
-function toFreeName(parameter: string, { columns, internal }: Planning): string {
+function toFreeName(parameter: string, { columns, internal }: Planning, end = 'InPath'): string {
   const wanted = toCamel(wordsOf(parameter)) || 'inPath';
   const isTaken = [...columns, ...internal].some(({ name }) => name === wanted);
-  return isTaken ? `${wanted}InPath` : wanted;
+  return isTaken ? wanted + end : wanted;
 }
 
 /** The path sets the field. */

@@ -13,7 +13,9 @@ export interface FoundOperation {
 }
 
 export interface ResourcePaths {
-  /** The path of a record. */
+  /** The segment of the path that names the records. */
+  segment: string;
+  /** The path of a record; empty if there is only a list and a create. */
   path: string;
   /** The path of the create or the list, with the ids of the records' owners. */
   base: string;
@@ -47,7 +49,17 @@ export function findResourcePaths(all: Operation[]): ResourcePaths[] {
   }
   const items = [...shapes.keys()].filter((shape) => ITEM.test(shape));
   const depthOf = (shape: string) => namesIn(shape).length * all.length + shape.split('/').length;
-  return items.sort((a, b) => depthOf(a) - depthOf(b)).map((item) => toPaths(item, shapes));
+  const found = items.sort((a, b) => depthOf(a) - depthOf(b)).map((item) => toPaths(item, shapes));
+  const taken = new Set(found.flatMap((one) => one.found.map(({ operation }) => operation)));
+  return [...found, ...[...shapes].flatMap(([shape, at]) => toListPaths(shape, at, taken))];
+}
+
+/** Finds a list and a create at a path without a path of a single record. */
+function toListPaths(shape: string, at: Operation[], taken: ReadonlySet<Operation>): ResourcePaths[] {
+  const [, segment] = split(shape);
+  const found = pick(at, { GET: 'list', POST: 'create' });
+  const isWhole = found.length === 2 && found.every(({ operation }) => !taken.has(operation));
+  return isWhole && /^[^{}]+$/.test(segment) ? [{ segment, path: '', base: (at[0] as Operation).path, found }] : [];
 }
 
 function toPaths(item: string, shapes: Shapes): ResourcePaths {
@@ -69,7 +81,8 @@ function toPaths(item: string, shapes: Shapes): ResourcePaths {
     if (!found.some((one) => one.kind === kind)) found.push(...findElsewhere(base, shapes, method, kind));
   const [first] = ['create', 'list'].flatMap((kind) => found.filter((one) => one.kind === kind));
   const { path } = at[0];
-  return { path, base: first?.operation.path ?? path.slice(0, path.lastIndexOf('/')), found };
+  const [, segment] = split(base);
+  return { segment, path, base: first?.operation.path ?? path.slice(0, path.lastIndexOf('/')), found };
 }
 
 function pick(operations: Operation[], kinds: Record<string, OperationKind>, isUnusual = false): FoundOperation[] {

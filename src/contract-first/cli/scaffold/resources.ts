@@ -10,7 +10,7 @@ export interface Resource extends RecordWords {
   /** The schema of the records, as the description names it: `Book` or `getBook().data`. */
   record: string;
   schema: Schema;
-  /** The path of a record. */
+  /** The path of a record; empty if there is only a list and a create. */
   path: string;
   /** The path of the create, with the ids of the records' owners. */
   base: string;
@@ -53,7 +53,7 @@ export function recognise(contract: ReadContract): Recognised {
     const made = toResource(paths, { known: resources, source, reasons });
     if (!made) continue;
     const isFree = (one: string) => NAME.test(one) && !resources.some((other) => other.name === one);
-    const name = [made.name, ...toLongNames(paths.path)].find(isFree);
+    const name = [made.name, ...toLongNames(paths.path || paths.base)].find(isFree);
     if (name === undefined)
       for (const { operation } of paths.found) reasons.set(operation.id, `another resource is named ${made.name}`);
     else {
@@ -84,7 +84,7 @@ interface Recognising {
 /** The order of the replies to find the record in. */
 const ORDER: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
 
-function toResource({ path, base, found }: ResourcePaths, { known, source, reasons }: Recognising) {
+function toResource({ segment, path, base, found }: ResourcePaths, { known, source, reasons }: Recognising) {
   const skipAll = (reason: string) => {
     for (const { operation } of found) reasons.set(operation.id, reason);
     return undefined;
@@ -93,10 +93,10 @@ function toResource({ path, base, found }: ResourcePaths, { known, source, reaso
   for (const { kind, operation } of found)
     if (operations.has(kind)) reasons.set(operation.id, 'another operation does the same');
     else operations.set(kind, operation);
-  const words = wordsOf(path.replace(/\/\{[^{}]*\}\/?$/, '').replace(/^.*\//, ''));
+  const words = wordsOf(segment);
   const name = toCamel(words);
   if (!NAME.test(name)) return skipAll('its path gives no name for a collection');
-  const own = { name, noun: toSingular(words), parameter: namesIn(path).at(-1) as string };
+  const own = { name, noun: toSingular(words), parameter: namesIn(path).at(-1) ?? '' };
   const envelopes = ORDER.flatMap((kind) => {
     const operation = operations.get(kind);
     return (operation && envelopeOf(operation, own, source)) ?? [];
@@ -108,13 +108,23 @@ function toResource({ path, base, found }: ResourcePaths, { known, source, reaso
   const { record, schema } = envelope;
   const unusual = new Set(found.flatMap(({ isUnusual, operation }) => (isUnusual ? [operation] : [])));
   const named = TAKEN.test(name) ? `${name}Records` : name;
-  return { ...own, ...toParent(base, known), name: named, record, schema, path, base, operations, unusual };
+  return {
+    ...own,
+    ...toParent(base, known),
+    name: named,
+    record,
+    schema,
+    path,
+    base,
+    operations,
+    unusual,
+  };
 }
 
 /** The parent in the path of a list, if it is known, and the other parameters. */
 function toParent(base: string, known: Resource[]): Pick<Resource, 'parent' | 'scopes'> {
   const scopes = namesIn(base);
   const path = base.slice(0, base.lastIndexOf('}') + 1);
-  const found = known.find((one) => toShape(one.path) === toShape(path));
+  const found = known.find((one) => one.path !== '' && toShape(one.path) === toShape(path));
   return found ? { parent: { name: found.name, parameter: scopes.pop() as string }, scopes } : { scopes };
 }
