@@ -194,7 +194,7 @@ t.test('a team adds an operation with the contract, a handler and `npm run gener
       t.match(properties.output, `createPets refuses ${rule}`);
     }
     t.match(properties.output, 'createPets accepts what the contract allows');
-    t.match(properties.output, 'createPets asks for a key');
+    t.match(properties.output, 'createPets answers 401 without a valid key');
     t.match(properties.output, 'putPicture as multipart/form-data refuses body.petId minimum');
   });
 

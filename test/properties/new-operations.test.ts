@@ -41,8 +41,8 @@ t.test('the property tests cover a new operation with every keyword, without new
     for (const rule of rules.join(', ').split(', '))
       t.ok(names.includes(`${name} refuses ${rule}`), `${name} refuses ${rule}`);
   t.ok(names.includes('arrangeShelf accepts what the contract allows'));
-  t.ok(names.includes('arrangeShelf asks for a key'));
-  t.notOk(names.includes('greet asks for a key'));
+  t.ok(names.includes('arrangeShelf answers 401 without a valid key'));
+  t.notOk(names.includes('greet answers 401 without a valid key'));
 });
 
 t.test('a reply without a body has no content type', async (t) => {

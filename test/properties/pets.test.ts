@@ -60,7 +60,7 @@ for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, 
     const { store, empty } = await open(t);
     const service = await startService(t, { store, keepAlive: true });
     const property = toProperty({
-      name: `pets in ${kind} are as in the model`,
+      name: `pets in ${kind} behave as in the simple model`,
       cases: actionSequences(readOperations(CONTRACT)),
       toText: (actions) => actions.map(describeAction).join('\n'),
       holds: async (actions) => {
@@ -77,7 +77,7 @@ for (const [kind, open] of Object.entries({ memory: openMemory, file: openFile, 
     const service = await startService(t, { store, keepAlive: true });
     const createPet = readOperations(CONTRACT).find(({ id }) => id === 'createPet') as Operation;
     const property = toProperty({
-      name: `the text of a pet in ${kind} is the serializer's`,
+      name: `pets in ${kind} are read in the text that their create returned`,
       cases: withKey(requests(createPet)),
       toText: toCurl,
       holds: async ({ body }) => {

@@ -72,7 +72,7 @@ function refuses(service: Service, operation: Operation, { rule, requests: cases
 /** A request without a valid key is a 401, even if something else is wrong with it. */
 function asksForKey(service: Service, operation: Operation, refusals: Refusal[]): Property {
   return toProperty({
-    name: `${operation.name} asks for a key`,
+    name: `${operation.name} answers 401 without a valid key`,
     weight: 5,
     cases: withWrongKey(requestsOfAnyKind(operation, refusals), operation),
     toText: toCurl,
@@ -87,7 +87,7 @@ function asksForScopes(service: Service, operation: Operation, refusals: Refusal
   const key = makeKey('petstore');
   let isKnown = false;
   return toProperty({
-    name: `${operation.id} asks for ${operation.scopes.join(' and ')}`,
+    name: `${operation.id} answers 403 without ${operation.scopes.join(' and ')}`,
     cases: withKey(requestsOfAnyKind(operation, refusals), key),
     toText: toCurl,
     holds: async (request) => {

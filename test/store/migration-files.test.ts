@@ -227,12 +227,12 @@ const GONE = 'and is not there: start a newer program, or put the file back';
 /** Changes of the files after two of them have run, and the message of the start. */
 const REFUSED: [sentence: string, change: (files: Files) => Files, words: string][] = [
   [
-    'a gap in the numbers',
+    'a gap in the numbers of the files',
     (files) => ({ ...files, 'members/0004-a.sql': table('a') }),
     `members/0004-a.sql must begin with 0003-, the next number`,
   ],
   [
-    'two files with one number, and one without a number',
+    'two files with the same number, and a file without a number',
     (files) => ({
       ...files,
       'members/0002-d.sql': table('a'),
@@ -246,22 +246,22 @@ const REFUSED: [sentence: string, change: (files: Files) => Files, words: string
     'clubs/0002-b.sql was edited after it had run: undo that, and add another file',
   ],
   [
-    'a file that has run, and is gone',
+    'a file that has run and is missing',
     ({ 'clubs/0002-b.sql': _, ...files }) => files,
     `clubs/0002-b.sql has run, ${GONE}`,
   ],
   [
-    'a collection that is gone from the files',
+    'a collection whose files have run and are missing',
     ({ 'visits/0001-visits.sql': _, ...files }) => files,
     `visits/0001-visits.sql has run, ${GONE}`,
   ],
   [
-    'a file that is late',
+    'a file with a lower number than one that has run',
     ({ 'clubs/0001-clubs.sql': first = '', ...files }) => ({ ...files, 'clubs/0001-a.sql': first }),
     `clubs/0001-clubs.sql has run, ${GONE}; clubs/0001-a.sql was added after 0002-b.sql had run: give it the next number`,
   ],
   [
-    'names of other systems and of copies, which are named themselves',
+    'files with the names of copies or of other systems',
     (files) => ({
       ...files,
       'members/0003-a.SQL': table('a'),
@@ -273,12 +273,12 @@ const REFUSED: [sentence: string, change: (files: Files) => Files, words: string
       .join('; '),
   ],
   [
-    'a table of the engine',
+    'a migration that changes a table of the engine',
     (files) => ({ ...files, 'members/0003-a.sql': `${table('a')}; /* gone: */ DROP TABLE "Api_Keys"` }),
     'members/0003-a.sql names Api_Keys, a table of the engine: it may change only its own tables',
   ],
   [
-    'transaction control',
+    'a migration with transaction control, such as COMMIT',
     (files) => ({ ...files, 'members/0003-a.sql': `${table('a')}; COMMIT; INSERT INTO a VALUES (1); BEGIN;` }),
     'members/0003-a.sql has COMMIT, and all migrations run in one transaction',
   ],

@@ -17,7 +17,7 @@ const OPEN =
 /** For each mistake: what the lint rejects, the edit of the contract, and all messages. */
 const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
   [
-    'an error response whose body is not the schema Error, or that has no body, is refused',
+    'the lint reports an error response without a body, or with a body of another schema than Error',
     ({ paths, components }) => {
       components.responses.PayloadTooLarge.content['application/json'] = { schema: { type: 'string' } };
       delete paths['/pets/{petId}'].get.responses.default.content;
@@ -29,22 +29,22 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'an Error that does not require one of its fields is refused',
+    'the lint reports a field of Error that is not required',
     ({ components }) => (components.schemas.Error.required = ['code', 'message']),
     ['The schema Error must require code, message, status; it does not require status.'],
   ],
   [
-    'an error shown under another status than its own is refused',
+    'the lint reports an example of an error under another status than its own',
     ({ components }) => (components.examples.PetNotFound.value.status = 400),
     ['The example unknown has the status 400, but belongs to 404 of getPet.'],
   ],
   [
-    'an error with a code that is not registered is refused',
+    'the lint reports an example of an error whose code is not in the x-extensible-enum',
     ({ components }) => (components.examples.PetNotFound.value.code = 'no_pet'),
     ['The example unknown does not fit its schema: code must be a code of its x-extensible-enum, not no_pet.'],
   ],
   [
-    'an operation that takes a key and declares neither 401 nor 400 is refused',
+    'the lint reports an operation with an API key that declares neither 401 nor 400',
     ({ paths }) => {
       delete paths['/pets'].post.responses['401'];
       delete paths['/pets'].post.responses['400'];
@@ -56,12 +56,12 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a 401 that does not say how to authenticate is refused',
+    'the lint reports a 401 without the header WWW-Authenticate',
     ({ paths }) => delete paths['/pets/{petId}'].get.responses['401'].headers['WWW-Authenticate'],
     ['getPet takes an API key, so its 401 must declare the header WWW-Authenticate (RFC 9110, section 11.6.1).'],
   ],
   [
-    'an operation that needs a scope, and does not say how it refuses a key without it, is refused',
+    'the lint reports an operation with a scope that declares no 403',
     ({ paths, components }) => {
       delete paths['/pets'].post.responses['403'];
       delete components.responses.ForbiddenToAdd;
@@ -72,7 +72,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a deprecated operation that does not say since when, until when, and what to use instead is refused',
+    'the lint reports a deprecated operation without x-deprecated-at, x-sunset and x-successor',
     ({ paths }) => {
       for (const name of ['x-deprecated-at', 'x-sunset', 'x-successor']) delete paths['/pets/{petId}'].get[name];
     },
@@ -83,21 +83,21 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a sunset on a day that no calendar has is refused',
+    'the lint reports an x-sunset that is not a date',
     ({ paths }) => {
       paths['/pets/{petId}'].get['x-sunset'] = '2031-02-30';
     },
     ['getPet is deprecated, so x-sunset must be a date, as in "2030-12-05", not 2031-02-30.'],
   ],
   [
-    'a sunset before the deprecation is refused',
+    'the lint reports an x-sunset before the x-deprecated-at',
     ({ paths }) => {
       paths['/pets/{petId}'].get['x-deprecated-at'] = '3000-01-01';
     },
     ['getPet is deprecated, so x-sunset must be later than x-deprecated-at, 3000-01-01, not 2999-12-05.'],
   ],
   [
-    'a deprecated operation whose time is over is refused',
+    'the lint reports an operation whose x-sunset has passed',
     ({ paths }) => {
       paths['/pets/{petId}'].get['x-deprecated-at'] = '2020-01-01';
       paths['/pets/{petId}'].get['x-sunset'] = YESTERDAY;
@@ -107,14 +107,14 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a successor that is deprecated itself is refused',
+    'the lint reports an x-successor that is deprecated itself',
     ({ paths }) => {
       paths['/pets/{petId}'].get['x-successor'] = 'getPet';
     },
     ['getPet is deprecated, so x-successor must not be getPet, which is deprecated itself.'],
   ],
   [
-    'a reply of a deprecated operation without the headers that say so is refused',
+    'the lint reports a reply of a deprecated operation without the headers of the deprecation',
     ({ paths }) => {
       delete paths['/pets/{petId}'].get.responses['404'].headers.Sunset;
       delete paths['/pets/{petId}'].get.responses['404'].headers.Link;
@@ -122,18 +122,18 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ['getPet is deprecated, so its 404 must declare the headers Sunset, Link.'],
   ],
   [
-    'an example of a body with a field that its schema does not name is refused',
+    'the lint reports an example of a body with a field that its schema does not declare',
     ({ paths }) =>
       (paths['/pets'].get.responses['200'].content['application/json'].examples.two.value[1].stauts = 'sold'),
     ['The example two does not fit its schema: 1 must NOT have unevaluated properties: stauts.'],
   ],
   [
-    'an example of a parameter that is out of bounds is refused',
+    'the lint reports an example of a parameter that is out of bounds',
     ({ paths }) => (paths['/pets'].get.parameters[0].example = 101),
     ['The example does not fit its schema: it must be <= 100.'],
   ],
   [
-    'an example of a header that has the wrong type or format is refused',
+    'the lint reports an example of a header with the wrong type or format',
     ({ paths, components }) => {
       components.headers['Retry-After'].example = 'soon';
       paths['/pets'].post.responses['201'].headers.Location.examples.added.value = 'a pet';
@@ -144,14 +144,14 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'an example of a reply without an example of its required header is refused',
+    'the lint reports an example of a reply without an example of a required header',
     ({ paths }) => delete paths['/pets'].post.responses['201'].headers.Location.examples.added,
     [
       'The required header Location has no example named added: its examples have one for each example of the body, by the same name.',
     ],
   ],
   [
-    'a required header without any example is refused where the reply has some, an optional one is not',
+    'the lint reports a required header without examples if the reply has examples, but not an optional header',
     ({ paths, components }) => {
       const { headers } = paths['/pets'].post.responses['201'];
       delete components.responses.PayloadTooLarge.headers;
@@ -164,7 +164,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'an example and a default of a schema that the schema itself refuses are refused',
+    'the lint reports examples and a default that do not fit their own schema',
     ({ paths, components }) => {
       components.schemas.PetStatus.examples = ['lost'];
       components.schemas.PetName.example = '';
@@ -177,7 +177,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a pattern that is no regular expression is refused',
+    'the lint reports a pattern that is not a regular expression',
     ({ components }) => (components.headers.Deprecation.schema.pattern = '^@[0-9'),
     [
       ...['forbidden', 'found', 'parameter', 'rateLimited', 'unauthorized', 'unavailable', 'unknown'].map(
@@ -188,7 +188,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a pattern that engines of regular expressions understand in different ways is refused',
+    'the lint reports a pattern that not every engine of regular expressions understands in the same way',
     ({ components }) => {
       const patterns = {
         property: String.raw`\p{L}`,
@@ -224,12 +224,12 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a request body that takes any field is refused',
+    'the lint reports a request body that allows any field',
     ({ components }) => delete components.schemas.NewPet.additionalProperties,
     [OPEN],
   ],
   [
-    'an open object is refused in a field, an item, a part of allOf, an array of anything and an alternative',
+    'the lint reports an open object in a field, an item, a part of allOf, an array of anything and an alternative',
     ({ components }) => {
       const open = { description: 'Open.', type: 'object' };
       const closed = { description: 'Closed.', type: 'object', additionalProperties: false };
@@ -253,17 +253,17 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a response that does not declare X-Request-Id is refused',
+    'the lint reports a response that does not declare X-Request-Id',
     ({ components }) => (components.responses.PayloadTooLarge.headers = {}),
     ['Response object must contain a "X-Request-Id" header.'],
   ],
   [
-    'an operationId that is not in camelCase is refused',
+    'the lint reports an operationId that is not in camelCase',
     ({ paths }) => (paths['/pets'].post.operationId = 'create_pet'),
     ['An operationId must be in camelCase, since it names a handler and a method of every client.'],
   ],
   [
-    'an operation without a tag, a tag that is not declared, and one that is not described are refused',
+    'the lint reports an operation without a tag, an undeclared tag, and a tag without a description',
     ({ paths, tags }) => {
       paths['/pets'].get.tags = [];
       paths['/pets'].post.tags = ['animals'];
@@ -276,7 +276,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'whatever a client sends or receives is refused without a description',
+    'the lint reports fields, parameters, headers, schemas, bodies and operations without a description',
     ({ paths, components }) => {
       delete components.schemas.Error.properties.message.description;
       delete paths['/pets'].get.parameters[0].description;
@@ -295,17 +295,17 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'an integer without a format is refused',
+    'the lint reports an integer without a format',
     ({ components }) => delete components.schemas.Error.properties.status.format,
     ['An integer must have a format: int32 or int64.'],
   ],
   [
-    'a server whose prefix is not the major version is refused',
+    'the lint reports a server URL whose prefix is not the major version',
     ({ servers }) => (servers[2].url = '{staging_origin}/v2'),
     ['The path prefix of every server must be /v1, the prefix of version 1.'],
   ],
   [
-    'a contract that does not say whom to ask, or what it is for, is refused',
+    'the lint reports a contract without a contact or a description',
     ({ contract: { info } }) => {
       delete info.contact;
       delete info.description;
@@ -313,7 +313,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ['Info object should contain `contact` field.', 'The contract must explain in info.description what it is for.'],
   ],
   [
-    'a description that runs a script on a page is refused',
+    'the lint reports a description that contains a script',
     ({ contract: { info, tags }, listPets, limit }) => {
       info.description += '<script>steal()</script>';
       tags[0].description += '<img src="x" onerror="steal()">';
@@ -323,7 +323,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     Array(4).fill('A description must not contain a script.'),
   ],
   [
-    'a tag and a value of an enum that stand twice are refused',
+    'the lint reports a repeated tag, and a repeated value of an enum',
     ({ contract: { tags }, PetStatus }) => {
       tags.push(tags[0]);
       PetStatus.enum.push('sold');
@@ -331,12 +331,12 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ['The tag pets must not be repeated.', 'The value sold of an enum must not be repeated.'],
   ],
   [
-    'an operation without a response of success is refused: default stands for errors',
+    'the lint reports an operation without a success response, because default stands for errors',
     ({ createPet }) => delete createPet.responses['201'],
     ['The operation createPet must have a response of success, such as 200.'],
   ],
   [
-    'a schema with two bounds of a kind, with one alternative, or that requires a field which it does not have, is refused',
+    'the lint reports a schema with two lower bounds, with only one alternative, or with an undeclared required field',
     ({ limit, NewPet }) => {
       Object.assign(limit.schema, { exclusiveMinimum: 0, exclusiveMaximum: 101 });
       NewPet.oneOf = [{}];
@@ -352,7 +352,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'servers that do not exist, that end with a slash, or whose variables are not those of the URL, are refused',
+    'the lint reports servers with example URLs, with a slash at the end, or with unused variables',
     ({ servers }) => {
       servers[0].url += '/';
       servers[1].variables.more = { default: 'x' };
@@ -366,7 +366,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a path that ends with a slash, that has a query, or whose parameters are not declared, is refused',
+    'the lint reports a path with a slash at its end, with a query, or with undeclared parameters',
     ({ paths }) => {
       paths['/pets/'] = paths['/pets'];
       paths['/pets/{petId}/{toyId}?all'] = paths['/pets/{petId}'];
@@ -380,7 +380,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'an operationId, a parameter and an example that are there twice are refused',
+    'the lint reports a repeated operationId, a repeated parameter, and an example with both value and externalValue',
     ({ createPet, listPets, examples }) => {
       createPet.operationId = 'listPets';
       listPets.parameters.push(listPets.parameters[0]);
@@ -393,7 +393,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a pattern that takes more time than in proportion to its text is refused, also one of names',
+    'the lint reports a pattern that takes more than linear time, even in patternProperties',
     ({ PetName, Pet }) => {
       PetName.pattern = '^([A-Za-z]+)+$';
       Pet.properties.tags = {
@@ -407,7 +407,7 @@ const REFUSED: [sentence: string, edit: Edit, messages: string[]][] = [
     ],
   ],
   [
-    'a key that is not declared, an enum of other types and a word that OpenAPI does not have are refused',
+    'the lint reports an undeclared security scheme, an enum with values of other types, and unknown fields',
     ({ listPets, PetStatus, getPet, Pet }) => {
       listPets.security = [{ partnerKey: [] }];
       PetStatus.enum.push(7);

@@ -33,83 +33,89 @@ async function written(t: Test, edit?: Edit, isAssuming = false) {
   };
 }
 
-t.test('a record that is unchanged is a 304; a record that was changed meanwhile is a 412, and stays', async (t) => {
-  for (const edit of [undefined, ({ book }: Json) => withoutRevision(book)] as Edit[]) {
-    const { origin, close } = await openSandbox(save(t, taggedBooks(edit)), { port: 0, hasKeys: false }, () => {});
-    t.teardown(close);
-    const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: object) => {
-      const sent = { method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) } };
-      const {
-        status,
-        headers: got,
-        ...others
-      } = await fetch(origin + path, {
-        ...sent,
-        ...(body && { body: JSON.stringify(body) }),
+t.test(
+  'in the sandbox, a get of an unchanged record is a 304, and a change of a record that was changed meanwhile a 412',
+  async (t) => {
+    for (const edit of [undefined, ({ book }: Json) => withoutRevision(book)] as Edit[]) {
+      const { origin, close } = await openSandbox(save(t, taggedBooks(edit)), { port: 0, hasKeys: false }, () => {});
+      t.teardown(close);
+      const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: object) => {
+        const sent = { method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) } };
+        const {
+          status,
+          headers: got,
+          ...others
+        } = await fetch(origin + path, {
+          ...sent,
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        return { status, tag: got.get('etag'), others };
+      };
+      const made = await send('POST', '/books', {}, { title: 'Emma' });
+      t.match(made, { status: 201, tag: '"1"' });
+      t.match(await send('GET', '/books/1'), { status: 200, tag: '"1"' });
+      t.match(await send('GET', '/books/1', { 'if-none-match': 'W/"1"' }), { status: 304, tag: '"1"' });
+      t.match(await send('PATCH', '/books/1', { 'if-match': '"1"' }, { title: 'Persuasion' }), {
+        status: 200,
+        tag: '"2"',
       });
-      return { status, tag: got.get('etag'), others };
-    };
-    const made = await send('POST', '/books', {}, { title: 'Emma' });
-    t.match(made, { status: 201, tag: '"1"' });
-    t.match(await send('GET', '/books/1'), { status: 200, tag: '"1"' });
-    t.match(await send('GET', '/books/1', { 'if-none-match': 'W/"1"' }), { status: 304, tag: '"1"' });
-    t.match(await send('PATCH', '/books/1', { 'if-match': '"1"' }, { title: 'Persuasion' }), {
-      status: 200,
-      tag: '"2"',
-    });
-    t.match(await send('GET', '/books/1', { 'if-none-match': '"1"' }), { status: 200, tag: '"2"' });
-    t.match(await send('PATCH', '/books/1', { 'if-match': '"1"' }, { title: 'Sanditon' }), { status: 412 });
-    t.match(await send('PUT', '/books/1', { 'if-match': '"1"' }, { title: 'Sanditon' }), { status: 412 });
-    t.match(await send('PUT', '/books/1', {}, { title: 'Sanditon' }), { status: 400 }, 'If-Match is required here');
-    t.match(await send('DELETE', '/books/1', { 'if-match': '"1"' }), { status: 412 });
-    const { title } = (await (await fetch(`${origin}/books/1`)).json()) as { title: string };
-    t.equal(title, 'Persuasion');
-    t.match(await send('PUT', '/books/1', { 'if-match': '*' }, { title: 'Sanditon' }), { status: 200, tag: '"3"' });
-    t.match(await send('PATCH', '/books/1', {}, { title: 'Emma' }), { status: 200, tag: '"4"' });
-    t.match(await send('DELETE', '/books/1', { 'if-match': '"3", "4"' }), { status: 204 });
-    t.match(await send('DELETE', '/books/1', { 'if-match': '"4"' }), { status: 404 });
-  }
-});
+      t.match(await send('GET', '/books/1', { 'if-none-match': '"1"' }), { status: 200, tag: '"2"' });
+      t.match(await send('PATCH', '/books/1', { 'if-match': '"1"' }, { title: 'Sanditon' }), { status: 412 });
+      t.match(await send('PUT', '/books/1', { 'if-match': '"1"' }, { title: 'Sanditon' }), { status: 412 });
+      t.match(await send('PUT', '/books/1', {}, { title: 'Sanditon' }), { status: 400 }, 'If-Match is required here');
+      t.match(await send('DELETE', '/books/1', { 'if-match': '"1"' }), { status: 412 });
+      const { title } = (await (await fetch(`${origin}/books/1`)).json()) as { title: string };
+      t.equal(title, 'Persuasion');
+      t.match(await send('PUT', '/books/1', { 'if-match': '*' }, { title: 'Sanditon' }), { status: 200, tag: '"3"' });
+      t.match(await send('PATCH', '/books/1', {}, { title: 'Emma' }), { status: 200, tag: '"4"' });
+      t.match(await send('DELETE', '/books/1', { 'if-match': '"3", "4"' }), { status: 204 });
+      t.match(await send('DELETE', '/books/1', { 'if-match': '"4"' }), { status: 404 });
+    }
+  },
+);
 
 function withoutRevision(book: Json): void {
   delete book.properties.revision;
   book.required = book.required.filter((name: string) => name !== 'revision');
 }
 
-t.test('the condition of a change is the revision, which clients need not see', async (t) => {
-  const { handlerOf, domain, unknown } = await written(t);
-  t.match(domain, "revision: { type: 'int64', set: 'revision' }");
-  t.notMatch(domain, 'internal');
-  t.strictSame(unknown, ['listBooks: the parameter sort is sent']);
-  const LINES: Record<string, string[]> = {
-    createBook: ['ETag: toTag(book.revision)', "Location: urlOf('getBook'"],
-    getBook: ["if (isUnchanged(headers['If-None-Match'], book.revision)) return { status: 304, headers: { ETag:"],
-    changeBook: [
-      "{ if: ifMatch(headers['If-Match'] ?? '*') }",
-      "if (isRefused(book) && book.refused === 'changed') return refuse('precondition_failed'",
-    ],
-    replaceBook: ["{ if: ifMatch(headers['If-Match']) }"],
-    deleteBook: ["books.delete(params.bookId, { if: ifMatch(headers['If-Match'] ?? '*') })"],
-  };
-  for (const [id, lines] of Object.entries(LINES))
-    for (const line of lines) t.ok(handlerOf(id).includes(line), `${line} in ${handlerOf(id)}`);
-  const hidden = await written(t, ({ book, body }) => {
-    withoutRevision(book);
-    body.properties.revision = text;
-  });
-  t.match(
-    hidden.domain,
-    "revision: { type: 'text', isOptional: true },\n    storedRevision: { type: 'int64', set: 'revision' }",
-  );
-  t.match(hidden.handlerOf('changeBook'), "{ if: ifMatch(headers['If-Match'] ?? '*', 'storedRevision') }");
-  const optional = await written(t, ({ book }) => {
-    book.required = book.required.filter((name: string) => name !== 'revision');
-  });
-  t.match(optional.domain, "revision: { type: 'int64', isOptional: true }");
-  t.match(optional.domain, "storedRevision: { type: 'int64', set: 'revision' }");
-});
+t.test(
+  "the written handlers compare If-Match with the record's revision, which is stored internally if no field contains it",
+  async (t) => {
+    const { handlerOf, domain, unknown } = await written(t);
+    t.match(domain, "revision: { type: 'int64', set: 'revision' }");
+    t.notMatch(domain, 'internal');
+    t.strictSame(unknown, ['listBooks: the parameter sort is sent']);
+    const LINES: Record<string, string[]> = {
+      createBook: ['ETag: toTag(book.revision)', "Location: urlOf('getBook'"],
+      getBook: ["if (isUnchanged(headers['If-None-Match'], book.revision)) return { status: 304, headers: { ETag:"],
+      changeBook: [
+        "{ if: ifMatch(headers['If-Match'] ?? '*') }",
+        "if (isRefused(book) && book.refused === 'changed') return refuse('precondition_failed'",
+      ],
+      replaceBook: ["{ if: ifMatch(headers['If-Match']) }"],
+      deleteBook: ["books.delete(params.bookId, { if: ifMatch(headers['If-Match'] ?? '*') })"],
+    };
+    for (const [id, lines] of Object.entries(LINES))
+      for (const line of lines) t.ok(handlerOf(id).includes(line), `${line} in ${handlerOf(id)}`);
+    const hidden = await written(t, ({ book, body }) => {
+      withoutRevision(book);
+      body.properties.revision = text;
+    });
+    t.match(
+      hidden.domain,
+      "revision: { type: 'text', isOptional: true },\n    storedRevision: { type: 'int64', set: 'revision' }",
+    );
+    t.match(hidden.handlerOf('changeBook'), "{ if: ifMatch(headers['If-Match'] ?? '*', 'storedRevision') }");
+    const optional = await written(t, ({ book }) => {
+      book.required = book.required.filter((name: string) => name !== 'revision');
+    });
+    t.match(optional.domain, "revision: { type: 'int64', isOptional: true }");
+    t.match(optional.domain, "storedRevision: { type: 'int64', set: 'revision' }");
+  },
+);
 
-t.test('a contract that declares 428 gets it if the condition is missing', async (t) => {
+t.test('if the contract declares 428, the written handler answers 428 to a change without If-Match', async (t) => {
   const { handlerOf, test } = await written(t, ({ paths }) => {
     paths['/books/{bookId}'].patch.responses[428] = reply(record('Failure'));
   });
@@ -121,7 +127,7 @@ t.test('a contract that declares 428 gets it if the condition is missing', async
   t.match(test, "client.changeBook({ params: { bookId: record.id }, headers: { 'If-Match': '*' }, body: ");
 });
 
-t.test('headers are spelt as in the contract, and sent only if they are declared', async (t) => {
+t.test('a written handler spells headers as the contract does, and sends only declared ones', async (t) => {
   const { handlerOf } = await written(t, ({ paths }) => {
     const { get, patch } = paths['/books/{bookId}'];
     get.parameters = [header('if-none-match')];
@@ -140,31 +146,34 @@ t.test('headers are spelt as in the contract, and sent only if they are declared
   );
 });
 
-t.test('a tag that the contract gives another form, and a 304 that it does not declare, stay unknown', async (t) => {
-  const { handlerOf, unknown, test } = await written(t, ({ paths }) => {
-    const { get, patch, put, delete: remove } = paths['/books/{bookId}'];
-    delete get.responses[304];
-    patch.parameters = [header('If-Match', { schema: { type: 'integer' } })];
-    put.parameters = [header('If-Match', { required: true, schema: { ...text, pattern: '^W/' } })];
-    remove.responses[204] = { ...none, headers: { ETag: { required: true, schema: text } } };
-  });
-  t.strictSame(
-    unknown.filter((one) => /getBook|changeBook/.test(one)),
-    ['getBook: the parameter If-None-Match is sent', 'changeBook: the parameter If-Match is sent'],
-  );
-  t.match(handlerOf('replaceBook'), 'its parameter If-Match is not understood');
-  t.match(handlerOf('deleteBook'), 'the header ETag of its reply comes from nowhere');
-  t.notMatch(test, /304|412/);
-  const others = await written(t, ({ paths }) => {
-    const { get, patch } = paths['/books/{bookId}'];
-    get.responses[304] = { ...none, headers: { 'X-Odd': { required: true, schema: text } } };
-    patch.responses[200].headers = { ETag: { required: true, content: { 'text/plain': { schema: text } } } };
-  });
-  t.match(others.handlerOf('getBook'), 'the header X-Odd of its reply comes from nowhere');
-  t.match(others.handlerOf('changeBook'), 'the header ETag of its reply comes from nowhere');
-});
+t.test(
+  'a written handler answers 501 if the contract gives an entity tag another form, or does not declare 304',
+  async (t) => {
+    const { handlerOf, unknown, test } = await written(t, ({ paths }) => {
+      const { get, patch, put, delete: remove } = paths['/books/{bookId}'];
+      delete get.responses[304];
+      patch.parameters = [header('If-Match', { schema: { type: 'integer' } })];
+      put.parameters = [header('If-Match', { required: true, schema: { ...text, pattern: '^W/' } })];
+      remove.responses[204] = { ...none, headers: { ETag: { required: true, schema: text } } };
+    });
+    t.strictSame(
+      unknown.filter((one) => /getBook|changeBook/.test(one)),
+      ['getBook: the parameter If-None-Match is sent', 'changeBook: the parameter If-Match is sent'],
+    );
+    t.match(handlerOf('replaceBook'), 'its parameter If-Match is not understood');
+    t.match(handlerOf('deleteBook'), 'the header ETag of its reply comes from nowhere');
+    t.notMatch(test, /304|412/);
+    const others = await written(t, ({ paths }) => {
+      const { get, patch } = paths['/books/{bookId}'];
+      get.responses[304] = { ...none, headers: { 'X-Odd': { required: true, schema: text } } };
+      patch.responses[200].headers = { ETag: { required: true, content: { 'text/plain': { schema: text } } } };
+    });
+    t.match(others.handlerOf('getBook'), 'the header X-Odd of its reply comes from nowhere');
+    t.match(others.handlerOf('changeBook'), 'the header ETag of its reply comes from nowhere');
+  },
+);
 
-t.test('--assume ignores no condition', async (t) => {
+t.test('with --assume, a written handler still does not ignore If-Match', async (t) => {
   const { handlerOf } = await written(
     t,
     ({ paths }) => {
@@ -175,38 +184,41 @@ t.test('--assume ignores no condition', async (t) => {
   t.match(handlerOf('listBooks'), 'its parameter If-Match is not understood');
 });
 
-t.test('a change that returns the deleted record, or whose record has a parent, reads it first', async (t) => {
-  const { handlerOf } = await written(t, ({ paths }) => {
-    const { delete: remove } = paths['/books/{bookId}'];
-    delete remove.responses[204];
-    remove.responses[200] = reply(record('Book'));
-  });
-  t.match(handlerOf('deleteBook'), "if (book === undefined) return refuse('not_found'");
-  t.match(
-    handlerOf('deleteBook'),
-    "if ((await books.delete(params.bookId, { if: ifMatch(headers['If-Match'] ?? '*') })) !== true) return refuse('precondition_failed'",
-  );
-  const inShelf = await written(t, ({ paths }) => {
-    for (const from of ['/books', '/books/{bookId}']) {
-      const { parameters = [], ...item } = paths[from];
-      paths[`/shelves/{shelf}${from}`] = {
-        ...item,
-        parameters: [{ name: 'shelf', in: 'path', required: true, schema: text }, ...parameters],
-      };
-      delete paths[from];
-    }
-  });
-  t.strictSame([...inShelf.reasons], []);
-  for (const id of ['changeBook', 'replaceBook', 'deleteBook'])
+t.test(
+  'a written handler reads a record before its change if the reply shows the deleted record, or the path has a parent',
+  async (t) => {
+    const { handlerOf } = await written(t, ({ paths }) => {
+      const { delete: remove } = paths['/books/{bookId}'];
+      delete remove.responses[204];
+      remove.responses[200] = reply(record('Book'));
+    });
+    t.match(handlerOf('deleteBook'), "if (book === undefined) return refuse('not_found'");
     t.match(
-      inShelf.handlerOf(id),
-      /const (found|book) = await books\.read\(params\.bookId\);\n {2}if \(!\1 \|\| \1\.shelf !== params\.shelf\)/,
+      handlerOf('deleteBook'),
+      "if ((await books.delete(params.bookId, { if: ifMatch(headers['If-Match'] ?? '*') })) !== true) return refuse('precondition_failed'",
     );
-  t.match(inShelf.handlerOf('changeBook'), "{ if: { shelf: params.shelf, ...ifMatch(headers['If-Match'] ?? '*') } }");
-  t.match(inShelf.handlerOf('getBook'), 'if (!book || book.shelf !== params.shelf)');
-});
+    const inShelf = await written(t, ({ paths }) => {
+      for (const from of ['/books', '/books/{bookId}']) {
+        const { parameters = [], ...item } = paths[from];
+        paths[`/shelves/{shelf}${from}`] = {
+          ...item,
+          parameters: [{ name: 'shelf', in: 'path', required: true, schema: text }, ...parameters],
+        };
+        delete paths[from];
+      }
+    });
+    t.strictSame([...inShelf.reasons], []);
+    for (const id of ['changeBook', 'replaceBook', 'deleteBook'])
+      t.match(
+        inShelf.handlerOf(id),
+        /const (found|book) = await books\.read\(params\.bookId\);\n {2}if \(!\1 \|\| \1\.shelf !== params\.shelf\)/,
+      );
+    t.match(inShelf.handlerOf('changeBook'), "{ if: { shelf: params.shelf, ...ifMatch(headers['If-Match'] ?? '*') } }");
+    t.match(inShelf.handlerOf('getBook'), 'if (!book || book.shelf !== params.shelf)');
+  },
+);
 
-t.test('the written test sends an outdated tag, and gets 304 for a current one', async (t) => {
+t.test('the test that new writes expects 412 for an outdated entity tag, and 304 for a current one', async (t) => {
   const { test } = await written(t);
   for (const line of [
     "client.getBook({ params: { bookId: record.id }, headers: { 'If-None-Match': '*' } })",

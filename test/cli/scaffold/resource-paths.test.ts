@@ -27,7 +27,7 @@ function move(paths: Json, method: string, from: string, to: string, parameters:
   delete paths[from][method];
 }
 
-t.test('a slash at the end of a path changes nothing', async (t) => {
+t.test('new treats a path with a slash at its end like the path without it', async (t) => {
   const { first, reasons } = await write(t, ({ paths }) => {
     move(paths, 'get', '/books', '/books/');
     move(paths, 'delete', '/books/{bookId}', '/books/{id}/', [path('id', int64)]);
@@ -36,81 +36,87 @@ t.test('a slash at the end of a path changes nothing', async (t) => {
   t.match(first.handlers.get('deleteBook'), 'await books.delete(params.id)');
 });
 
-t.test('a create or list may be at a path with a verb, or at the singular of the word', async (t) => {
-  const verbs = await write(t, ({ paths }) => {
-    move(paths, 'post', '/books', '/books/create');
-    move(paths, 'get', '/books', '/books/all');
-  });
-  t.strictSame([...verbs.reasons], []);
-  const singular = await write(t, ({ paths }) => {
-    move(paths, 'post', '/books', '/book');
-    paths['/loose/shelf'] = { post: { operationId: 'other', responses: { 201: none } } };
-  });
-  t.strictSame([...singular.reasons], [['other', 'no resource is at its path']]);
-  t.match(singular.test(singular.first), 'created, found, listed, changed, replaced, and deleted');
-  const unclear = await write(t, ({ paths, schemas }) => {
-    delete paths['/books'].get;
-    const list = (operationId: string) => ({
-      get: { operationId, responses: { 200: reply({ type: 'array', items: record('Book') }) } },
+t.test(
+  "new finds the create and the list of a resource at a path with a verb, or with the singular of the resource's name",
+  async (t) => {
+    const verbs = await write(t, ({ paths }) => {
+      move(paths, 'post', '/books', '/books/create');
+      move(paths, 'get', '/books', '/books/all');
     });
-    Object.assign(paths, { '/books/all': list('all'), '/books/list': list('list'), '/book': list('one') });
-    schemas.Book.required = schemas.Book.required.filter((name: string) => name !== 'updatedAt');
-  });
-  t.match([...unclear.reasons.keys()], ['all', 'list', 'one'], 'two lists at equal paths are none');
-});
+    t.strictSame([...verbs.reasons], []);
+    const singular = await write(t, ({ paths }) => {
+      move(paths, 'post', '/books', '/book');
+      paths['/loose/shelf'] = { post: { operationId: 'other', responses: { 201: none } } };
+    });
+    t.strictSame([...singular.reasons], [['other', 'no resource is at its path']]);
+    t.match(singular.test(singular.first), 'created, found, listed, changed, replaced, and deleted');
+    const unclear = await write(t, ({ paths, schemas }) => {
+      delete paths['/books'].get;
+      const list = (operationId: string) => ({
+        get: { operationId, responses: { 200: reply({ type: 'array', items: record('Book') }) } },
+      });
+      Object.assign(paths, { '/books/all': list('all'), '/books/list': list('list'), '/book': list('one') });
+      schemas.Book.required = schemas.Book.required.filter((name: string) => name !== 'updatedAt');
+    });
+    t.match([...unclear.reasons.keys()], ['all', 'list', 'one'], 'two lists at equal paths are none');
+  },
+);
 
-t.test('a POST to the path of a record changes it, if the body and the reply are about the record', async (t) => {
-  const { first, reasons } = await write(t, ({ paths }) => {
-    move(paths, 'patch', '/books/{bookId}', '/moved');
-    paths['/books/{bookId}'].post = paths['/moved'].patch;
-    delete paths['/moved'];
-  });
-  t.strictSame([...reasons], []);
-  t.match(first.handlers.get('changeBook'), 'await books.update(params.bookId, body)');
-  const post = (edit: (operation: Json) => void) =>
-    write(t, ({ paths }) => {
-      const { requestBody, responses } = paths['/books/{bookId}'].patch;
-      paths['/books/{bookId}'].post = { operationId: 'postBook', requestBody, responses };
-      edit(paths['/books/{bookId}'].post);
+t.test(
+  "new takes a POST to a record's path for a change if its body and reply are the record, and otherwise for an action",
+  async (t) => {
+    const { first, reasons } = await write(t, ({ paths }) => {
+      move(paths, 'patch', '/books/{bookId}', '/moved');
+      paths['/books/{bookId}'].post = paths['/moved'].patch;
+      delete paths['/moved'];
     });
-  const twice = await post(() => {});
-  t.equal(twice.reasons.get('postBook'), 'another operation does the same');
-  const reasonOf = async (edit: (operation: Json) => void, isAlone = true) => {
-    const found = await write(t, ({ paths }) => {
-      const { patch } = paths['/books/{bookId}'];
-      if (isAlone) delete paths['/books/{bookId}'].patch;
-      paths['/books/{bookId}'].post = { ...patch, operationId: 'postBook' };
-      edit(paths['/books/{bookId}'].post);
-    });
-    return found.reasons.get('postBook');
-  };
-  t.equal(await reasonOf((one) => delete one.requestBody), 'no resource is at its path');
-  t.match(
-    await reasonOf((one) => {
-      one.requestBody = { required: true, ...json({ type: 'object', properties: { days: int64 } }) };
-    }),
-    'it may be an action: its body has days, and Book does not',
-  );
-  t.match(
-    await reasonOf((one) => {
-      one.requestBody = {
-        required: true,
-        content: { 'application/x-www-form-urlencoded': { schema: record('NewBook') } },
-      };
-    }),
-    'its body is not JSON',
-  );
-  for (const schema of [
-    { type: 'array', items: record('Book') },
-    { type: 'object', properties: { days: int64 } },
-  ])
+    t.strictSame([...reasons], []);
+    t.match(first.handlers.get('changeBook'), 'await books.update(params.bookId, body)');
+    const post = (edit: (operation: Json) => void) =>
+      write(t, ({ paths }) => {
+        const { requestBody, responses } = paths['/books/{bookId}'].patch;
+        paths['/books/{bookId}'].post = { operationId: 'postBook', requestBody, responses };
+        edit(paths['/books/{bookId}'].post);
+      });
+    const twice = await post(() => {});
+    t.equal(twice.reasons.get('postBook'), 'another operation does the same');
+    const reasonOf = async (edit: (operation: Json) => void, isAlone = true) => {
+      const found = await write(t, ({ paths }) => {
+        const { patch } = paths['/books/{bookId}'];
+        if (isAlone) delete paths['/books/{bookId}'].patch;
+        paths['/books/{bookId}'].post = { ...patch, operationId: 'postBook' };
+        edit(paths['/books/{bookId}'].post);
+      });
+      return found.reasons.get('postBook');
+    };
+    t.equal(await reasonOf((one) => delete one.requestBody), 'no resource is at its path');
     t.match(
       await reasonOf((one) => {
-        one.responses = { 200: reply(schema) };
+        one.requestBody = { required: true, ...json({ type: 'object', properties: { days: int64 } }) };
       }),
-      'it may be an action: its reply is not a Book',
+      'it may be an action: its body has days, and Book does not',
     );
-});
+    t.match(
+      await reasonOf((one) => {
+        one.requestBody = {
+          required: true,
+          content: { 'application/x-www-form-urlencoded': { schema: record('NewBook') } },
+        };
+      }),
+      'its body is not JSON',
+    );
+    for (const schema of [
+      { type: 'array', items: record('Book') },
+      { type: 'object', properties: { days: int64 } },
+    ])
+      t.match(
+        await reasonOf((one) => {
+          one.responses = { 200: reply(schema) };
+        }),
+        'it may be an action: its reply is not a Book',
+      );
+  },
+);
 
 /** Books with notes that have their own path: `/books/{bookId}/notes` and `/notes/{id}`. */
 function notes(edit: (paths: Json) => void = () => {}): Parameters<typeof books>[0] {
@@ -140,60 +146,60 @@ function notes(edit: (paths: Json) => void = () => {}): Parameters<typeof books>
   };
 }
 
-t.test('a record may have its own path, without its parent', async (t) => {
-  const { collections, reasons, test } = await write(t, notes());
-  t.strictSame([...reasons], []);
-  const found = collections.find(({ name }) => name === 'notes');
-  t.match(found?.files.get('src/notes/domain.ts'), "bookId: { type: 'int64', of: 'books', onDelete: 'delete' }");
-  const LINES: Record<string, string> = {
-    createNote: 'notes.create({ ...body, bookId: params.bookId })',
-    listNotes: 'notes.list({ limit: 10000, bookId: params.bookId })',
-    getNote: 'await notes.get(params.id)',
-    changeNote: 'await notes.update(params.id, body)',
-    deleteNote: 'await notes.delete(params.id)',
-  };
-  for (const [id, line] of Object.entries(LINES)) t.match(found?.handlers.get(id), line);
-  t.match(test(found), 'client.createNote({ params: { bookId: parent.id }, ');
-  t.match(test(found), 'client.getNote({ params: { id: record.id } })');
-});
-
 t.test(
-  'a list below another owner than the create is not stored, and neither are records with two creates',
+  "new finds a record at a path of its own if only its create and its list are below the parent's path",
   async (t) => {
-    const shelf = [path('shelf', int64)];
-    const other = await write(
-      t,
-      notes((paths) => move(paths, 'get', '/books/{bookId}/notes', '/shelves/{shelf}/notes', shelf)),
-    );
-    t.equal(other.reasons.get('listNotes'), 'its path has other ids than elsewhere');
-    const without = await write(
-      t,
-      notes((paths) => {
-        paths['/notes'] = { post: paths['/books/{bookId}/notes'].post };
-        delete paths['/books/{bookId}/notes'].post;
-      }),
-    );
-    t.equal(without.reasons.get('listNotes'), 'its path has other ids than elsewhere');
-    const two = await write(
-      t,
-      notes((paths) => {
-        const { post } = paths['/books/{bookId}/notes'];
-        paths['/shelves/{shelf}/notes'] = { parameters: shelf, post: { ...post, operationId: 'createOther' } };
-      }),
-    );
-    t.equal(two.reasons.get('getNote'), 'no operation creates its records');
-    const far = await write(
-      t,
-      notes((paths) => {
-        paths['/of/{x}/the/notes/{id}'] = {
-          parameters: [path('x', text), path('id', int64)],
-          get: { ...paths['/notes/{id}'].get, operationId: 'getFar' },
-        };
-      }),
-    );
-    t.equal(far.reasons.get('getFar'), 'no operation creates its records');
+    const { collections, reasons, test } = await write(t, notes());
+    t.strictSame([...reasons], []);
+    const found = collections.find(({ name }) => name === 'notes');
+    t.match(found?.files.get('src/notes/domain.ts'), "bookId: { type: 'int64', of: 'books', onDelete: 'delete' }");
+    const LINES: Record<string, string> = {
+      createNote: 'notes.create({ ...body, bookId: params.bookId })',
+      listNotes: 'notes.list({ limit: 10000, bookId: params.bookId })',
+      getNote: 'await notes.get(params.id)',
+      changeNote: 'await notes.update(params.id, body)',
+      deleteNote: 'await notes.delete(params.id)',
+    };
+    for (const [id, line] of Object.entries(LINES)) t.match(found?.handlers.get(id), line);
+    t.match(test(found), 'client.createNote({ params: { bookId: parent.id }, ');
+    t.match(test(found), 'client.getNote({ params: { id: record.id } })');
   },
 );
+
+t.test('new stores neither a list below another parent than its create, nor records with two creates', async (t) => {
+  const shelf = [path('shelf', int64)];
+  const other = await write(
+    t,
+    notes((paths) => move(paths, 'get', '/books/{bookId}/notes', '/shelves/{shelf}/notes', shelf)),
+  );
+  t.equal(other.reasons.get('listNotes'), 'its path has other ids than elsewhere');
+  const without = await write(
+    t,
+    notes((paths) => {
+      paths['/notes'] = { post: paths['/books/{bookId}/notes'].post };
+      delete paths['/books/{bookId}/notes'].post;
+    }),
+  );
+  t.equal(without.reasons.get('listNotes'), 'its path has other ids than elsewhere');
+  const two = await write(
+    t,
+    notes((paths) => {
+      const { post } = paths['/books/{bookId}/notes'];
+      paths['/shelves/{shelf}/notes'] = { parameters: shelf, post: { ...post, operationId: 'createOther' } };
+    }),
+  );
+  t.equal(two.reasons.get('getNote'), 'no operation creates its records');
+  const far = await write(
+    t,
+    notes((paths) => {
+      paths['/of/{x}/the/notes/{id}'] = {
+        parameters: [path('x', text), path('id', int64)],
+        get: { ...paths['/notes/{id}'].get, operationId: 'getFar' },
+      };
+    }),
+  );
+  t.equal(far.reasons.get('getFar'), 'no operation creates its records');
+});
 
 /** Only a list and a create of notes, of a book or of all books. */
 function remarks(edit: (parts: { paths: Json; note: Json; body: Json }) => void = () => {}, at = '/remarks') {
@@ -214,29 +220,32 @@ function remarks(edit: (parts: { paths: Json; note: Json; body: Json }) => void 
   };
 }
 
-t.test('records with only a list and a create are stored, with an id that no client sees', async (t) => {
-  const { collections, reasons, test } = await write(t, remarks());
-  t.strictSame([...reasons], []);
-  const found = collections.find(({ name }) => name === 'remarks');
-  t.match(found?.files.get('src/remarks/domain.ts'), "recordIdOfStore: { type: 'int64', set: 'id' }");
-  t.match(found?.handlers.get('addRemark'), 'await remarks.create(body)');
-  t.match(found?.handlers.get('listRemarks'), 'await remarks.list({ limit: 10000 })');
-  t.match(test(found), 'a record of remarks is created and listed');
-  t.match(test(found), 'assert.deepEqual(listed.body, [record]);');
-  const inside = await write(
-    t,
-    remarks(({ note }) => {
-      note.properties.id = int64;
-      note.required.push('id');
-    }, '/books/{bookId}/remarks'),
-  );
-  const own = inside.collections.find(({ name }) => name === 'remarks');
-  t.match(own?.files.get('src/remarks/domain.ts'), "    id: { type: 'int64', set: 'id' }");
-  t.match(own?.handlers.get('listRemarks'), 'remarks.list({ limit: 10000, bookId: params.bookId })');
-  t.match(inside.test(own), 'one.id === record.id');
-});
+t.test(
+  'new stores records that have only a list and a create, with an internal id if the contract has none',
+  async (t) => {
+    const { collections, reasons, test } = await write(t, remarks());
+    t.strictSame([...reasons], []);
+    const found = collections.find(({ name }) => name === 'remarks');
+    t.match(found?.files.get('src/remarks/domain.ts'), "recordIdOfStore: { type: 'int64', set: 'id' }");
+    t.match(found?.handlers.get('addRemark'), 'await remarks.create(body)');
+    t.match(found?.handlers.get('listRemarks'), 'await remarks.list({ limit: 10000 })');
+    t.match(test(found), 'a record of remarks is created and listed');
+    t.match(test(found), 'assert.deepEqual(listed.body, [record]);');
+    const inside = await write(
+      t,
+      remarks(({ note }) => {
+        note.properties.id = int64;
+        note.required.push('id');
+      }, '/books/{bookId}/remarks'),
+    );
+    const own = inside.collections.find(({ name }) => name === 'remarks');
+    t.match(own?.files.get('src/remarks/domain.ts'), "    id: { type: 'int64', set: 'id' }");
+    t.match(own?.handlers.get('listRemarks'), 'remarks.list({ limit: 10000, bookId: params.bookId })');
+    t.match(inside.test(own), 'one.id === record.id');
+  },
+);
 
-t.test('records that no list shows, or whose body is about something else, are not stored', async (t) => {
+t.test('new stores no records that no operation lists, or whose create has a body without their fields', async (t) => {
   const reasonsOf = async (edit: Parameters<typeof remarks>[0]) => (await write(t, remarks(edit))).reasons;
   const unlisted = await reasonsOf(({ paths }) => {
     paths['/remarks'].get.parameters = [{ ...query('q', text), required: true }];

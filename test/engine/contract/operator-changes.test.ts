@@ -46,7 +46,7 @@ t.test(
 );
 
 t.test(
-  'behind such a proxy, a contract without servers gets one, even in its YAML text; a JSON contract stays JSON',
+  'behind a proxy that strips a prefix, a contract without servers gets one, even in its YAML text; JSON stays JSON',
   async (t) => {
     const source = (await loadOurs()).contract.document;
     const { servers: _, ...rest } = source;
