@@ -37,7 +37,7 @@ const countMeanings = (files: string[]) =>
   files.length - Math.min(countIn(files, 'store/sqlite/'), countIn(files, 'store/postgres/'));
 
 t.test('two files of the package never export one name with two meanings', async (t) => {
-  t.ok(FILES_OF.size > 500, 'the names are found');
+  t.ok(FILES_OF.size > 500, 'the search finds the exported names');
   for (const [name, files] of FILES_OF)
     t.equal(countMeanings(files), name in SHARED ? 2 : 1, `${name}: ${files.join(', ')}`);
 });

@@ -115,7 +115,7 @@ for (const [way, start] of Object.entries(WAYS)) {
     t.match(await request('/v1/pets', { method: 'POST', body: '{', headers: json }), { status: 400 });
     for (const key of [null, 'wrong']) {
       const refused = await request('/v1/pets', { method: 'POST', body: '{', headers: json, key });
-      t.match(refused, { status: 401, body: { code: 'unauthorized' } }, 'before the body is read');
+      t.match(refused, { status: 401, body: { code: 'unauthorized' } }, 'the key is checked before the body is read');
     }
   });
 
@@ -132,9 +132,13 @@ for (const [way, start] of Object.entries(WAYS)) {
     ] as const) {
       const { request } = await start(t, { options: { service } });
       const error = { status, body: { code: 'pet_not_found', status } };
-      t.match(await request('/v1/pets/2'), error, 'by refuse');
-      t.match(await request('/v1/pets'), error, 'by an HttpError');
-      t.match(await request('/v1/pets', { method: 'POST', body: REX }), { status: 409 }, 'the status of the error');
+      t.match(await request('/v1/pets/2'), error, 'the code of a handler that calls refuse()');
+      t.match(await request('/v1/pets'), error, 'the code of a handler that throws an HttpError');
+      t.match(
+        await request('/v1/pets', { method: 'POST', body: REX }),
+        { status: 409 },
+        'the status of an HttpError comes before that of its code',
+      );
     }
   });
 

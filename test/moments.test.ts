@@ -218,7 +218,11 @@ function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): voi
       t.match(await moments.update(AT, { labels: { a: null, e: 5 } }, { if: { revision: 4n } }), { revision: 5n });
       const once = { idempotency: idempotencyOf('once') };
       t.match(await moments.update(AT, { labels: { f: 6, g: 7 } }, once), { refused: 'unfit' });
-      t.match(await moments.update(AT, { labels: { b: null, f: 6 } }, once), { labels: { f: 6 } }, 'its key is free');
+      t.match(
+        await moments.update(AT, { labels: { b: null, f: 6 } }, once),
+        { labels: { f: 6 } },
+        'the Idempotency-Key of the refused patch is still unused',
+      );
       const { patchTwice } = moments as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
       t.match(
         await patchTwice?.([AT, { place: { a: 1 } }, { place: { b: 2, zip: null } }, { place: { c: { d: 3 } } }]),

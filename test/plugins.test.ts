@@ -180,7 +180,7 @@ t.test(
       return connectRaw(port, `${[...head, 'Connection: close', '', ''].join('\r\n')}{bad`).replies();
     };
     const body = ['Content-Type: application/json', 'Content-Length: 4'];
-    t.match(await ask('GET', '/v1/pets'), [{ status: 400 }], 'without a Host');
+    t.match(await ask('GET', '/v1/pets'), [{ status: 400 }], 'a preflight without a Host header');
     t.match(await ask('GET', '/nowhere', 'Host: a', ...body), [{ status: 404 }]);
     const [reply] = await ask('PUT', '/v1/pets/1', 'Host: a', ...body);
     t.match(reply, { status: 204, headers: { 'access-control-allow-methods': 'GET, HEAD' } });

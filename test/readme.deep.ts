@@ -32,7 +32,7 @@ t.test('each example of the README works as described', async (t) => {
       shown = stdout;
     }
   }
-  t.equal(shown, '{"id":2,"name":"Mia","categoryId":7}', 'a create that may be sent again');
+  t.equal(shown, '{"id":2,"name":"Mia","categoryId":7}', 'the command with an Idempotency-Key creates a pet');
   t.equal((await request('/v1/pets/3')).status, 404);
 });
 

@@ -36,7 +36,7 @@ async function testTasks(t: Test, send: Send) {
   await create('Rake', { priority: 1, dueAt: '2030-01-01T00:00:00Z' });
   const titles = async (query: string) =>
     (await send('GET', `/projects/1/tasks${query}`)).body.map((one: Json) => one.title);
-  t.strictSame(await titles(''), ['Rake', 'Mow', 'Dig'], 'the absent time is last');
+  t.strictSame(await titles(''), ['Rake', 'Mow', 'Dig'], 'the record without a time is last');
   t.strictSame(await titles('?order=oldest'), ['Mow', 'Dig', 'Rake']);
   t.strictSame(await titles('?dueBefore=2030-01-01T12:00:00Z&status=open'), ['Rake']);
   t.match(await send('GET', '/projects/1/tasks?after=none'), { status: 400 });
@@ -62,7 +62,7 @@ async function testTask(t: Test, send: Send, id: string) {
   t.match(
     (await send('GET', '/projects')).body.projects,
     [{ name: 'House' }, { name: 'Garden' }],
-    'the active one is first',
+    'the project with the most finished tasks is first',
   );
   const count = async (query: string) => (await send('GET', `/projects/1/totals${query}`)).body;
   t.strictSame(await count(''), [

@@ -48,7 +48,7 @@ export function prepareTasks(t: Test): string {
   const cli = join(installed, 'dist/cli/main.js');
   t.match(run(cli, 'generate'), /^warning: no migration makes the table of notes, projects, tasks: npx/);
   run(cli, 'migration', 'first');
-  t.equal(run(cli, 'generate'), '', 'no index is missing');
+  t.equal(run(cli, 'generate'), '', 'generate reports no missing index');
   const program = pathToFileURL(join(installed, 'dist/cli/program.js'));
   run('--input-type=module', '--eval', `import { writeProgram } from '${program}'; await writeProgram('dist');`);
   return folder;

@@ -17,10 +17,14 @@ t.test('a service whose contract was not built checks and prepares it when it lo
   copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
   const { operations, loadPage } = await loadServiceContract({ contract, toErrorBody, domain, handlers });
   t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
-  t.match(String(brotliDecompressSync(await loadPage())), /id="createPet"/, 'its page is made when it is asked for');
+  t.match(
+    String(brotliDecompressSync(await loadPage())),
+    /id="createPet"/,
+    'the reference page is built when a client requests it',
+  );
   const { pets } = await loadServiceCodecs(contract, domain);
   t.match(pets.check({ id: 1n, name: 'Rex' }), [/categoryId/]);
-  t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes it');
+  t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes the file of the prepared contract');
 
   const wrong = () => ({ code: 1 }) as never;
   await t.rejects(loadServiceContract({ contract, toErrorBody: wrong, domain, handlers }), {
@@ -42,7 +46,7 @@ t.test("a built service serves its contract without the build's code", async (t)
   const get = async (path: string) => (await fetch(`${origin}${path}`)).text();
   const [, command = ''] = /Try it:\n\n([\s\S]*?)\n\n/.exec(program.output.stderr) ?? [];
   const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-  t.match(stdout, /^HTTP\/1\.1 201 Created/, 'the printed request makes a pet');
+  t.match(stdout, /^HTTP\/1\.1 201 Created/, 'the printed curl command creates a pet');
   t.match(program.output.stderr, /After a restart it is gone: make one that lasts with `node dist\/src\/main\.js keys/);
   t.equal(await get('/openapi.yaml'), readFileSync('openapi/petstore.yaml', 'utf8'));
   t.match(await get('/docs/'), 'listPets');

@@ -129,13 +129,17 @@ t.test(
     const first = flood();
     await request('/livez');
     answer();
-    t.strictSame([await first, asked], [[true], 1], 'whoever comes while the service thinks waits for the same answer');
+    t.strictSame([await first, asked], [[true], 1], 'requests that arrive during a check get its result');
     answered = Promise.reject(new Error('away'));
     answered.catch(() => {});
     clock.pass(999);
-    t.strictSame([await flood(), asked], [[true], 1], 'it holds for a second');
+    t.strictSame([await flood(), asked], [[true], 1], 'the result is used for a second');
     clock.pass(1);
-    t.strictSame([await flood(), await flood(), asked], [[false], [false], 2], 'a bad one is no other');
+    t.strictSame(
+      [await flood(), await flood(), asked],
+      [[false], [false], 2],
+      'a bad result is also used for a second',
+    );
     answered = Promise.resolve();
     clock.pass(1000);
     t.strictSame([await flood(), asked], [[true], 3]);

@@ -201,7 +201,7 @@ t.test(
       t.match(await request('/v1/pets', { key }), { status: 503, body: { code: 'unavailable' } }, reply.join(' '));
     }
     issuer.server.close().closeAllConnections();
-    t.match(await request('/v1/pets', { key }), { status: 503 }, 'gone');
+    t.match(await request('/v1/pets', { key }), { status: 503 }, 'the issuer no longer listens');
   },
 );
 

@@ -176,7 +176,7 @@ t.test('a contract in several files is built, served and released as one file, w
   t.equal((await judgeContract(file, `${folder}/released`, {})).version, '1');
   writeFileSync(`${folder}/schemas.yaml`, SCHEMAS.replace('type: string', 'type: boolean'));
   const { file: changed } = await finishFile(pathToFileURL(file), OWN);
-  t.not(changed.sha256, finished.sha256, 'a change of any file is one of the contract');
+  t.not(changed.sha256, finished.sha256, 'a change of any file changes the digest of the contract');
 });
 
 t.test('build, lint and generate report a problem in a contract of several files with its file and line', async (t) => {

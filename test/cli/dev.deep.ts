@@ -121,7 +121,7 @@ t.test(
     await dev.next(/openapi\/petstore\.yaml:\d+:\d+: /);
     edit('handlers/getPet.ts', 'answer(200,', 'answer(200, ');
     for (const _ of ['the contract', 'the handler']) await dev.next(/The last good server goes on\./);
-    t.equal(await dev.statusOf('/v1/pets'), 200, 'a handler that is saved beside a broken contract waits for it');
+    t.equal(await dev.statusOf('/v1/pets'), 200, 'while the contract is broken, a saved handler has no effect');
     edit('openapi/petstore.yaml', 'openapi: [', 'openapi: 3.1.0');
     await dev.listening();
     for (let save = 0; save < 5; save++) {
@@ -130,7 +130,7 @@ t.test(
     }
     edit('openapi/petstore.yaml', '  /pets:', '  /animals:');
     await dev.serves('/v1/animals', 200);
-    t.notOk(dev.isCut(), 'no server that still starts loses its files to the next one');
+    t.notOk(dev.isCut(), 'a starting server keeps its files if another start follows');
 
     edit('openapi/petstore.yaml', 'operationId: getPet', 'operationId: fetchPet');
     await dev.next(/operation fetchPet has no handlers\/fetchPet\.ts/);
@@ -140,7 +140,7 @@ t.test(
       edit('openapi/petstore.yaml', save === 0 ? 'openapi: 3.1.0' : `openapi: 3.2.${save - 1}`, `openapi: 3.2.${save}`);
       await dev.next(/Errors: 1\./);
     }
-    t.notOk(dev.isLeaking(), 'listeners go with the save that they are for');
+    t.notOk(dev.isLeaking(), 'each save removes its listeners');
     edit('openapi/petstore.yaml', 'openapi: 3.2.11', 'openapi: 3.1.0');
     dev.child.kill('SIGTERM');
     t.strictSame(await once(dev.child, 'close'), [null, 'SIGTERM']);

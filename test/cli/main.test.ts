@@ -160,7 +160,7 @@ t.test('new writes nothing and gives the reason if the contract cannot be read o
     t.equal(status, 1);
     t.match(stdout + stderr, said, contract?.slice(0, 60) ?? 'a missing file');
     t.match(stderr, /Nothing was written\.\n$/);
-    t.notMatch(stdout + stderr, / {4}at /, 'no stack');
+    t.notMatch(stdout + stderr, / {4}at /, 'the output contains no stack');
     t.strictSame(
       [readFileSync(`${folder}/package.json`, 'utf8'), readdirSync(folder).filter((file) => file !== 'theirs.yaml')],
       [before, ['package.json']],

@@ -40,7 +40,7 @@ t.test('neither generate nor the lint fetches an externalValue', async (t) => {
   t.match((await buildTypes(document)).text, 'export interface paths');
   await lint([file]);
   t.strictSame(asked, []);
-  t.match(JSON.stringify(document), origin, 'the contract that is served keeps it');
+  t.match(JSON.stringify(document), origin, 'the served contract keeps the URL');
 });
 
 t.test('generate never reads or fetches a file named in a value, an extension or a mapping', async (t) => {

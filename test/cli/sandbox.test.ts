@@ -98,7 +98,7 @@ t.test('with --keys, the sandbox requires API keys where the contract declares t
       edited(() => {}),
     ),
   );
-  t.equal(await statusOf(`${origin}/v1/pets`), 200, 'without --keys none is needed');
+  t.equal(await statusOf(`${origin}/v1/pets`), 200, 'without --keys, a request needs no key');
 });
 
 t.test(
@@ -352,7 +352,11 @@ t.test('the sandbox answers with examples for a resource that it cannot store; t
   const { origin, said } = await open(t, write(t, JSON.stringify(contract)));
   t.match(said(), /^Books: 14 operations, 6 stored in memory, the others answered/m);
   t.match(await sendJson(`${origin}/shelves/7`), { status: 200, body: { title: 1 } });
-  t.match(await sendJson(`${origin}/shelves/7/notes/9`), { status: 200, body: { id: 1 } }, 'its parent is not stored');
+  t.match(
+    await sendJson(`${origin}/shelves/7/notes/9`),
+    { status: 200, body: { id: 1 } },
+    'without a stored parent, the reply is the example',
+  );
   const ofBooks = notes('/books/{bookId}', 'bookId', 'Note');
   const both = { ...others, paths: { ...shelves.paths, ...paths, ...ofBooks }, components: { schemas } };
   const other = await open(t, write(t, JSON.stringify(both), 'both.json'));

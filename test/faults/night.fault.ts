@@ -109,7 +109,7 @@ t.test(
       }
     });
     await wait(15_000);
-    t.strictSame(await prometheus.firing(), [], 'a healthy night is quiet');
+    t.strictSame(await prometheus.firing(), [], 'no alert fires while the server is healthy');
     let answered = 0;
     for (const query of queries()) {
       const { status, data } = await prometheus.query(query);
@@ -121,7 +121,7 @@ t.test(
     disk.stall();
     const fired = await until(async () => (await prometheus.firing()).includes('PetstoreWritesFail'), 60);
     t.ok(alerts().some(({ alert }) => alert === 'PetstoreWritesFail'));
-    t.equal((await send(server.port, '/v1/pets/1')).status, 200, 'reads go on');
+    t.equal((await send(server.port, '/v1/pets/1')).status, 200, 'reads work while the disk stalls');
     disk.mend();
     const ended = await until(async () => !(await prometheus.firing()).includes('PetstoreWritesFail'), 180);
 

@@ -11,7 +11,7 @@ t.test('the first line of each code block in the documentation names the file th
     [],
   );
   const whole = BLOCKS.filter(({ isWhole }) => isWhole).map(({ file }) => file);
-  t.equal(new Set(whole).size, whole.length, 'no file is written twice');
+  t.equal(new Set(whole).size, whole.length, 'no two blocks are the same whole file');
 });
 
 t.test(

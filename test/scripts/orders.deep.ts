@@ -183,20 +183,16 @@ async function checkDrill(t: Test, fleet: Fleet, ids: readonly bigint[]): Promis
   t.strictSame(
     [...placed].filter(([id, { text }]) => orders.get(id) !== text),
     [],
-    'each acknowledged order is there',
+    'each acknowledged order is stored unchanged',
   );
   const sold = (await readAll(fleet, '/pets?limit=100&status=sold')).map((text) => read(text).id as bigint);
-  t.strictSame(
-    sold.toSorted(),
-    [...orders.keys()].toSorted(),
-    'a pet is sold where it has an order, and nothing is half done',
-  );
+  t.strictSame(sold.toSorted(), [...orders.keys()].toSorted(), 'exactly the pets with an order are sold');
   for (const { text, options } of [...placed.values()].slice(0, 20)) {
     const reply = await fleet.sendUntilDone('/orders', options);
     t.match(reply, { status: 201, text, headers: { 'idempotency-replayed': 'true' } });
   }
   const { unavailable } = fleet;
-  t.ok(unavailable > 0, 'the outage was reported');
+  t.ok(unavailable > 0, 'some requests were answered with 503');
   t.comment(
     `${KILLS} kills, ${placed.size} orders, ${again} of them answered when they were sent again; ${unavailable} were 503`,
   );
@@ -219,7 +215,7 @@ async function checkChanges(t: Test, fleet: Fleet): Promise<void> {
     change('{"status":"paid","note":"Gift"}', { 'if-match': String(headers.etag) }),
   );
   const statuses = (await Promise.all(changes)).map(({ status }) => status).toSorted();
-  t.strictSame(statuses, [200, ...Array(49).fill(412)], 'of 50 changes of one revision one wins');
+  t.strictSame(statuses, [200, ...Array(49).fill(412)], 'of 50 changes of the same revision, one is made');
   const changed = await change('{"note":null}', { 'if-match': '*' });
   t.match(changed, { status: 200, headers: { etag: '"3"' }, text: /"status":"paid"/ });
   t.notMatch(changed.text, 'note');
@@ -240,7 +236,7 @@ async function checkPages(t: Test, fleet: Fleet, ids: readonly bigint[]): Promis
   t.strictSame(
     before.filter((number) => !numbers.includes(number)),
     [],
-    'no order is left out',
+    'no order is missing from the list',
   );
   const prices = found.map(({ price }) => price as bigint);
   t.strictSame(

@@ -34,7 +34,7 @@ async function start(t: Test, yaml: string, toErrorBody = ownErrorBody): Promise
   const store = openUrl('sqlite::memory:');
   const verifyToken = buildVerifyToken(store);
   const service = await startService(t, { contract, toErrorBody, store, verifyToken, handlers, yaml, keepAlive: true });
-  t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'its page can be made');
+  t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'the reference page of the contract is built');
   return service;
 }
 

@@ -67,7 +67,7 @@ t.test('an app in TypeScript serves a built service, with the types that the ser
   cpSync(join(ROOT, 'test/stations'), folder, { recursive: true });
   const cli = join(folder, 'node_modules/contract-first/bin/contract-first.js');
   run(folder, process.execPath, cli, 'generate');
-  t.equal(compile(folder, ['src', 'handlers']), '', 'the service itself');
+  t.equal(compile(folder, ['src', 'handlers']), '', 'the service compiles');
   run(folder, process.execPath, cli, 'build');
   writeFileSync(
     join(folder, 'app.ts'),
@@ -85,7 +85,7 @@ await whole.close();
 await app.close();
 `,
   );
-  t.equal(compile(folder, ['app.ts']), '', 'the app');
+  t.equal(compile(folder, ['app.ts']), '', 'the app compiles');
   const register = join(folder, 'node_modules/contract-first/dist/cli/typescript/register.js');
   t.match(run(folder, process.execPath, `--import=${register}`, 'app.ts'), /^200 200 GET, HEAD$/m);
   t.end();

@@ -84,7 +84,7 @@ t.test('after a successful batch, health checks pass for a while without a test 
   queue.end(toTexts);
   await checked;
   await queue.check();
-  t.equal(batches.length, 1, 'nothing was written for the second');
+  t.equal(batches.length, 1, 'the second health check made no test write');
   for (const [isWritable, proofs] of [
     [true, 0],
     [false, 1],
@@ -127,7 +127,7 @@ t.test(
     const proof = next();
     queue.end(refuse);
     t.equal(await first, 'refused');
-    t.strictSame(await proof, [], 'writes that wait come after it');
+    t.strictSame(await proof, [], 'the test write comes before the waiting writes');
     t.strictSame(done, []);
     const handed = next();
     queue.end(toTexts);
@@ -136,7 +136,7 @@ t.test(
     queue.end(refuse);
     t.equal(await second, 'refused');
     await queue.check();
-    t.equal(batches.length, 3, 'an earlier proof holds');
+    t.equal(batches.length, 3, 'an earlier successful write is still enough');
   },
 );
 

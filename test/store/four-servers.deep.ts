@@ -176,19 +176,19 @@ async function checkTables(t: Test, shop: Shop, postgres: PostgresServer, url: s
     return rows as Json[];
   };
   const projects = await rows('SELECT id, name, finished FROM @projects ORDER BY finished DESC, name, id');
-  t.equal(new Set(projects.map(({ name }) => name)).size, projects.length, 'each name is there once');
+  t.equal(new Set(projects.map(({ name }) => name)).size, projects.length, 'each project is stored once');
   t.strictSame(
     [...shop.projects].filter(([id, name]) => !projects.some((one) => Number(one.id) === id && one.name === name)),
     [],
-    'each acknowledged project is there',
+    'each acknowledged project is stored',
   );
   const tasks = await rows('SELECT id, title, status FROM @tasks');
   const statuses = new Map(tasks.map(({ id, status }) => [id, status]));
-  t.equal(new Set(tasks.map(({ title }) => title)).size, tasks.length, 'each task is there once');
+  t.equal(new Set(tasks.map(({ title }) => title)).size, tasks.length, 'each task is stored once');
   t.strictSame(
     [...shop.tasks.keys()].filter((id) => statuses.get(id) !== (shop.finished.has(id) ? 'done' : 'open')),
     [],
-    'each acknowledged task is there, and is finished if that was acknowledged',
+    'each acknowledged task is stored, and is finished if that was acknowledged',
   );
   const sum = projects.reduce((all, { finished }) => all + Number(finished), 0);
   t.equal(sum, shop.finished.size, 'each finished task is counted once in the internal column');

@@ -180,7 +180,7 @@ t.test("a migration that rebuilds a parent's table keeps the child records", asy
   await clubs.delete(1n);
   t.notMatch(await textsOf(members), 'ada');
   await place.execute("UPDATE clubs SET name = 'c'");
-  t.equal(await textsOf(clubs), '[{"id":2,"name":"c"}]', 'edits of another program are seen');
+  t.equal(await textsOf(clubs), '[{"id":2,"name":"c"}]', 'changes by another program are visible');
 });
 
 t.test('a migration that rebuilds a table keeps the records that refer to it', async (t) => {

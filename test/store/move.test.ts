@@ -168,7 +168,7 @@ testPairs(
     const before = await readAll(source);
     t.equal(before.pages.length, 8);
     t.strictSame(await readAll(target), before);
-    t.equal(await target.countInvalidRecords('digest', () => false), 0, 'they need not be checked again');
+    t.equal(await target.countInvalidRecords('digest', () => false), 0, 'the moved records are not checked again');
     t.strictSame(await createOnce(target.all), [4n, true]);
     for (const { all } of [source, target]) {
       t.match(await all.pets.create(REX), { id: HIGH + 1n });
@@ -235,7 +235,11 @@ testPairs(
       t.equal((await collection.list({ limit: 1, after: undefined }))?.body.text, '[]');
     await from.execute('DELETE FROM pets WHERE id = -1');
     await move(from.database, to.database, domain);
-    t.strictSame((await readAll(target)).pages, (await readAll(source)).pages, 'a store that is open sees it, too');
+    t.strictSame(
+      (await readAll(target)).pages,
+      (await readAll(source)).pages,
+      'a store that was already open also reads the moved records',
+    );
   },
 );
 

@@ -289,7 +289,7 @@ t.test('after a failover, records that were read from the old primary are read a
 
 t.test('if PostgreSQL ends a long transaction, reads are repeated, and creates have an unknown outcome', async (t) => {
   const { rows } = await server.execute('SHOW server_version_num');
-  if (Number(rows[0].server_version_num) < 170_000) return t.comment('which it does since version 17');
+  if (Number(rows[0].server_version_num) < 170_000) return t.comment('PostgreSQL does this only since version 17');
   const url = server.newUrl();
   await openOne(t, url);
   const id = await addRex(url);

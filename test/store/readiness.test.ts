@@ -28,13 +28,13 @@ async function check(t: Test, { breakCreates, mend, why, ...options }: Broken): 
   await mend();
   for (let asked = 0; asked < 3; asked++) t.equal((await request('/readyz')).status, 200);
   t.equal(linesOf('ready again').length, 1);
-  t.match(await request('/v1/pets', CREATE), { status: 201, body: { id: 1 } }, 'no id was taken');
+  t.match(await request('/v1/pets', CREATE), { status: 201, body: { id: 1 } }, 'the failed creates used no id');
 
   await breakCreates();
   t.equal((await request('/v1/pets', CREATE)).status, 500);
   isUnavailable(t, await request('/readyz'));
   t.equal(linesOf('not ready').length, 2);
-  t.match(await request('/v1/pets'), { status: 200, body: [{ id: 1 }] }, 'nothing else is stored');
+  t.match(await request('/v1/pets'), { status: 200, body: [{ id: 1 }] }, 'no failed create is stored');
 }
 
 t.test('on SQLite, a server whose creates all fail is not ready, and logs the reason once', async (t) => {

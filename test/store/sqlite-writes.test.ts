@@ -59,6 +59,10 @@ t.test('if several transactions together use up the time of a batch, none of the
   t.throws(() => write(0, 2000), { message: 'pets.spend: it has not ended in 1002 ms', at: 1 });
   t.equal(write(0, 0).changes.length, 2);
   db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
-  t.throws(() => write(...Array(1000).fill(0)), { code: 'SQLITE_FULL' }, 'what fails otherwise is reported as it is');
+  t.throws(
+    () => write(...Array(1000).fill(0)),
+    { code: 'SQLITE_FULL' },
+    'another error of the batch is reported unchanged',
+  );
   t.equal(db.prepare('SELECT count(*) FROM pets').pluck().get(), 2n);
 });

@@ -212,7 +212,7 @@ t.test('autofix removes an invalid default only if the server would fill it in',
   t.match(autofix(ofItem), [/^\/paths\/~1a\/parameters\/0\/schema\/default is taken out/]);
   t.strictSame(autofix(requestWith({ anyOf: [wrong, { not: wrong }] })), []);
   t.strictSame(autofix(requestWith({ ...wrong, readOnly: true })), []);
-  t.strictSame(autofix(contractWith({ properties: { a: wrong } })), [], 'of a reply');
+  t.strictSame(autofix(contractWith({ properties: { a: wrong } })), [], 'the server fills no default into a reply');
   const post = { requestBody: { content: { 'application/json': { schema: wrong } } }, responses: {} };
   t.strictSame(autofix(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
 });
@@ -267,7 +267,7 @@ t.test(
       [contractWith(OBJECT, { others: { webhooks: { done: NOWHERE } } }), /^\/webhooks is taken out/],
     ];
     for (const [document, change] of cases) t.match(autofix(document), [change]);
-    t.strictSame(autofix(contractWith(NOWHERE)), [], 'what an operation needs is for the judgement to refuse');
+    t.strictSame(autofix(contractWith(NOWHERE)), [], 'a $ref that an operation needs stays and is reported');
   },
 );
 
@@ -284,7 +284,7 @@ t.test('autofix removes an unused component that it cannot repair', async (t) =>
   );
   t.strictSame(names.sort(), ['Gone', 'Itself', 'Part', 'Text', 'Through']);
   t.strictSame(Object.keys(document.components.schemas), ['Used', 'Base', 'Unused', 'Any', 'List']);
-  t.strictSame(autofix({ paths: {} }), [], 'there may be no components');
+  t.strictSame(autofix({ paths: {} }), [], 'a contract without components has nothing to remove');
 });
 
 t.test('autofix removes documentation that is not text, and gives each response a description', async (t) => {
@@ -325,7 +325,7 @@ t.test("the list of changes names the contract's URL, and warns that comments ar
   t.match(await told(`${text} # Of ours.\n`), ['https://a/b.yaml: it is written anew, without its comments', change]);
   t.equal((await told(`#TODO: check\n${text}`)).length, 2);
   for (const other of ['"# 1"', "'it''s # 1'", '|\n    # Introduction\n    # More'])
-    t.equal((await told(text.replace('Other', other))).length, 1, 'a sign in a text begins no comment');
+    t.equal((await told(text.replace('Other', other))).length, 1, 'a # in a text does not begin a comment');
 });
 
 t.test('autofix does not touch a file that needs no change, or that cannot be read', async (t) => {
@@ -473,7 +473,7 @@ t.test('autofix makes a oneOf an anyOf if its alternatives differ only in a defa
   t.match(autofix(document), [/\/schema\/oneOf is written as anyOf: some alternatives differ only in a default/]);
   t.strictSame(schemaOf(document), { anyOf: oneOf });
   const beside = { oneOf, anyOf: [{ type: 'object' }] };
-  t.strictSame(autofix(contractWith(structuredClone(beside), { components })), [], 'both keywords stay');
+  t.strictSame(autofix(contractWith(structuredClone(beside), { components })), [], 'a oneOf next to an anyOf stays');
 });
 
 t.test('autofix makes a oneOf an anyOf if each value of an alternative also fits another one', async (t) => {
@@ -508,7 +508,7 @@ t.test('autofix opens a part of an allOf that excludes the fields of another par
   );
   const open = (name: string) => ({ type: 'object', properties: { [name]: STRING } });
   t.strictSame(schemaOf(document), { allOf: [open('a'), open('b')] });
-  t.strictSame(document.components.schemas, { Base: closed('a') }, 'the part is as before elsewhere');
+  t.strictSame(document.components.schemas, { Base: closed('a') }, 'the component itself stays unchanged');
   const own = contractWith({ properties: { b: STRING }, allOf: [base] }, { components });
   t.match(autofix(own), [/allOf\/0 allows the fields of the other parts/]);
   for (const schema of [
@@ -539,7 +539,7 @@ t.test('autofix removes an alternative of a oneOf if another one accepts the sam
   const others = [{ readOnly: true }, { writeOnly: true }, { default: 'b' }].map((one) => fields(one));
   const named = [{ patternProperties: { title: true } }, { patternProperties: { description: true } }];
   const oneOf = [fields({}), ...others, ...named];
-  t.strictSame(autofix(contractWith({ oneOf })), [], 'one that differs in more than words stays');
+  t.strictSame(autofix(contractWith({ oneOf })), [], 'an alternative that accepts other values stays');
   const more = { oneOf: [{ ...refer, maxProperties: 1 }, refer, { ...refer, title: 'B' }] };
   t.match(autofix(contractWith(more, { components })), [/oneOf\/2 is taken out: it takes what oneOf\/1 takes/]);
   t.match(autofix(contractWith({ oneOf: [{ title: 'A' }, other, { title: 'B' }] })), [/oneOf\/2 is taken out/]);

@@ -83,7 +83,11 @@ t.test('inspect gives the reason if it cannot read a contract; for Swagger 2 it 
   const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
   t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
   await t.rejects(inspectContract(fileOf('nothing')), { message: /no such file/ });
-  await t.rejects(judge(fileOf('nothing')), { message: /no such file/ }, 'also where it is gone by then');
+  await t.rejects(
+    judge(fileOf('nothing')),
+    { message: /no such file/ },
+    'the judgement of a missing file has the same error',
+  );
 });
 
 t.test('inspect --write copies a contract unchanged to a new file if nothing has to change', async (t) => {
@@ -120,7 +124,11 @@ t.test('inspect --write gives each operation an operationId, and the contract ke
     );
     const count = ids.length > 0 ? `, with ${ids.length} new operationIds?` : '';
     t.match(text, new RegExp(`The contract is written to \\S+${count}\\.$`));
-    t.strictSame(parse(yaml, { version: '1.1' }), parse(yaml), 'by YAML 1.1, too');
+    t.strictSame(
+      parse(yaml, { version: '1.1' }),
+      parse(yaml),
+      'YAML 1.1 parsers read the written contract in the same way',
+    );
   }
 });
 

@@ -67,7 +67,7 @@ t.test('inspect notes each way in which the server differs from the contract', a
   ];
   for (const [source, note, item] of cases) t.strictSame(await noted(t, source, item), [note]);
   t.strictSame(await noted(t, { security: [{ login: ['read'] }] }), []);
-  t.strictSame(findNotes(await readOurs()), [], 'of ours there is nothing to say');
+  t.strictSame(findNotes(await readOurs()), [], "the pet store's contract has no notes");
 });
 
 t.test('inspect notes which media types are accepted if a body allows a range of them', async (t) => {

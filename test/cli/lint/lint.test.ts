@@ -579,7 +579,7 @@ t.test('the lint reports a document that is not OpenAPI without crashing', async
   t.notMatch(
     report,
     'The pattern [ is not known to take',
-    'what is no regular expression takes no time: the server refuses it',
+    'the lint does not report the speed of an invalid regular expression',
   );
 });
 

@@ -195,7 +195,7 @@ t.test('the lint runs plugins of the team; inspect and new never run plugins of 
     spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, ...args], { encoding: 'utf8', cwd: folder });
   const inspected = run('inspect', 'contract.yaml', '--write', 'out.yaml');
   t.match(inspected.stdout, /The contract is written to out\.yaml/, inspected.stderr);
-  t.notOk(hasRun(), 'inspect');
+  t.notOk(hasRun(), 'inspect does not run the plugin');
   t.match(run('lint', 'contract.yaml').stdout, /contract-first/);
-  t.ok(hasRun(), 'lint');
+  t.ok(hasRun(), 'lint runs the plugin');
 });

@@ -125,14 +125,14 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
       t.match(await things.create({ ownerId: 9n, name: 'd', size: 1n }), { refused: 'no_such_owners' });
       t.match(await things.create({ ownerId, size: 1n, friend: 9n }), { refused: 'no_such_owners' });
       const { id: thingId } = (await things.create({ ownerId, size: 1n, note: 'n' })) as { id: bigint };
-      t.ok(thingId > 3n, 'no id is used again');
+      t.ok(thingId > 3n, 'the id of a deleted record is not given again');
       await t.rejects(things.create({ ownerId, name: 'x'.repeat(50), size: 2n }), 'a check stays');
       t.match(await parts.create({ thingId: 9n }), { refused: 'no_such_things' });
       await parts.create({ thingId });
       const label = t.fullname.includes('SQLite file') ? 'has parts' : undefined;
-      t.equal((await things.read(thingId))?.label, label, 'triggers on both tables stay');
+      t.equal((await things.read(thingId))?.label, label, 'the triggers on both tables still work');
       await owners.delete(ownerId as bigint);
-      t.equal(await parts.read(1n), undefined, 'children go with their parents');
+      t.equal(await parts.read(1n), undefined, 'deleting a parent deletes its children');
       t.equal(await things.read(1n), undefined);
     },
   );

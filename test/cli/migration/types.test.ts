@@ -154,7 +154,7 @@ function testTypes(t: Test, prepare: (t: Test) => Open): void {
     t.strictSame(writeNext(second, 'again', NONE), { files: [] });
     const things = await open(second);
     const { id } = (await things.create({ ...red, name: 'b' })) as { id: bigint };
-    t.type(id, 'bigint', 'colours and sizes may repeat');
+    t.type(id, 'bigint', 'the columns of the dropped unique set may repeat');
     t.match(await things.create({ ...red, name: 'A' }), { refused: 'taken' });
 
     const third = toDomain({ ...columns, size: { type: 'text' } }, listed);
@@ -223,6 +223,6 @@ ALTER TABLE things ALTER COLUMN size DROP DEFAULT, ALTER COLUMN size TYPE text C
   );
   t.strictSame(writeNext(first, 'again', NONE), { files: [] });
   const sqlite = readFileSync(new URL('../sqlite/0002-all.sql', folder), 'utf8');
-  t.equal(sqlite.replace(/^-- .*\n/gm, ''), '', 'SQLite has nothing to change');
+  t.equal(sqlite.replace(/^-- .*\n/gm, ''), '', 'the file for SQLite contains only comments');
   t.end();
 });

@@ -261,7 +261,7 @@ t.test(
     t.match(
       open.file,
       /^ {2}return \{ reason: message \};$/m,
-      'a reply that allows anything has the form of the others',
+      'an error with an open schema has the form of the others',
     );
     const request = await written(t, contractWith({ default: object({ name: { type: 'array', items: text } }, []) }));
     t.strictSame(request.bodyOf(MISSING, 'default'), { name: [MISSING.message] });

@@ -168,6 +168,6 @@ t.test('if generate rejects a contract, new drops only the collection that the e
   t.strictSame(
     [written.failure, written.tested],
     ['note: a\nit is full', []],
-    'a failure without collections is named',
+    'the failure is reported even without a collection',
   );
 });

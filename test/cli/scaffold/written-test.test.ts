@@ -132,7 +132,7 @@ t.test('the test that new writes for records with a parent in their path creates
     'await client.getNote({ params: { bookId: String(parent.id), noteId: record.id } });',
   ])
     t.ok(written?.includes(line), `${line} in ${written}`);
-  t.equal(writeFirstRequest(contract, [notes]), '', 'the first request would need a parent');
+  t.equal(writeFirstRequest(contract, [notes]), '', 'no first request is written, because it would need a parent');
   const hidden = await withNotes(({ paths }) => {
     paths['/books'].post.responses = { 201: none };
   });
@@ -148,7 +148,7 @@ t.test('the test that new writes for records with a parent in their path creates
   });
   const [, apart] = scoped.collections as [WrittenCollection, WrittenCollection];
   const ofScopes = writeTest(scoped.contract, apart, scoped.collections);
-  t.match(ofScopes, /params: \{ rack: \d+, bookId: \d+n \}/, 'an id of something that is not stored is a sample');
+  t.match(ofScopes, /params: \{ rack: \d+, bookId: \d+n \}/, 'the id of an unstored resource is a sample value');
   t.match(ofScopes, /body: \{ \.\.\.\{ bookId: 1n, text: 'string' \}, bookId: \d+n \}/);
   const deep = await withNotes(({ paths }) => {
     const marks = JSON.stringify([paths['/books/{bookId}/notes'], paths['/books/{bookId}/notes/{noteId}']]);
@@ -163,7 +163,7 @@ t.test('the test that new writes for records with a parent in their path creates
     };
   });
   const marks = deep.collections.find(({ name }) => name === 'marks') as WrittenCollection;
-  t.equal(writeTest(deep.contract, marks, deep.collections), undefined, 'a parent with a parent is not created');
+  t.equal(writeTest(deep.contract, marks, deep.collections), undefined, 'no test is written if a parent has a parent');
 });
 
 t.test('new removes a written test that does not compile or fails, and gives the reason', async (t) => {
@@ -192,5 +192,5 @@ t.test('new removes a written test that does not compile or fails, and gives the
   collection.handlers.set('createBook', '');
   const others = new WrittenTests(contract, () => false);
   others.add(collection);
-  t.notOk(others.has(collection), 'a test that is there already stays');
+  t.notOk(others.has(collection), 'no test is written in place of an existing one');
 });

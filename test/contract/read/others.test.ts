@@ -31,7 +31,7 @@ async function serve(t: Test, yaml: string, answers: Record<string, (call: Json)
   });
   const handlers = Object.fromEntries([...contract.operations.keys()].map((id) => [id, answers[id] ?? tell]));
   const service = await startService(t, { contract, handlers, yaml: toOpen(yaml) });
-  t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'its page can be made');
+  t.match(await service.app.inject('/docs'), { statusCode: 200 }, 'the reference page of the contract is built');
   return service;
 }
 
@@ -143,7 +143,7 @@ t.test('a contract in OpenAPI 3.0 keeps its meaning', async (t) => {
   for (const body of [{ least: 1 }, { most: 9 }, { from: 0 }, { other: null }, { nullable: null }]) {
     t.equal(await send(body), 400, JSON.stringify(body));
   }
-  t.match((await load(t, yaml)).json, '"nullable":true', 'it is served as it stands');
+  t.match((await load(t, yaml)).json, '"nullable":true', 'the contract is served unchanged');
 });
 
 t.test('an operation may declare no responses; the body of a GET or HEAD is ignored', async (t) => {

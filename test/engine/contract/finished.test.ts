@@ -19,7 +19,11 @@ t.test('a program starts only with the contract that it was built with', async (
     problems: ['it has changed since this program was built: run `npm run generate`, and build again'],
   };
   t.throws(() => readFinished(file, Buffer.from(`# A comment is served, too.\n${YAML}`)), refusal);
-  t.throws(() => readFinished({ ...file, format: 0 }, YAML), refusal, 'a form of another version');
+  t.throws(
+    () => readFinished({ ...file, format: 0 }, YAML),
+    refusal,
+    'a file from another version of contract-first is an error',
+  );
 });
 
 /** A contract whose schemas contain everything that the finished form has to encode. */
@@ -81,7 +85,7 @@ t.test(
       after?.replies.map(({ int64s }) => int64s),
       before?.replies.map(({ int64s }) => int64s),
     );
-    t.equal(after?.replies[0]?.schema, after?.body?.contents[0]?.schema, 'equal parts are one');
+    t.equal(after?.replies[0]?.schema, after?.body?.contents[0]?.schema, 'equal schemas are one object');
     t.equal(JSON.stringify(finish({ ...read, ...contract }, {})), JSON.stringify(finish(read, {})));
   },
 );

@@ -37,7 +37,7 @@ t.test(
     t.strictSame(
       body.split('\n').filter((line) => !file.includes(line)),
       [`   ${JSON.stringify(expected.servers)}`],
-      'all other lines are those of the file, comments too',
+      'all other lines equal those of the file, even comments',
     );
     const twice = withPublicPath(withPrefix(loaded, '/v2'), PUBLIC);
     t.strictSame(parse(twice.yaml.toString()), JSON.parse(twice.json));

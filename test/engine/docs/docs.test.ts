@@ -132,7 +132,7 @@ t.test('the reference page shows the title of the contract, and all its links wo
     t.ok(references.length >= 4);
     for (const url of references) used.add(url.replace(/.*\//, ''));
     for (const url of references) {
-      t.notMatch(url, /^\/|:/, 'relative, for proxies that strip a path');
+      t.notMatch(url, /^\/|:/, 'each URL is relative, so that proxies may strip a path');
       t.equal((await app.inject(new URL(url, `http://service${base}`).pathname)).statusCode, 200, url);
     }
   }
@@ -144,7 +144,7 @@ t.test('the reference page shows the title of the contract, and all its links wo
   t.strictSame(
     files.filter((file) => !used.has(file)),
     [],
-    'and all that is there is used',
+    'the page uses each file',
   );
 });
 
@@ -166,7 +166,7 @@ t.test('the reference page lists the client files to copy, and the server sends 
     t.ok(rawPayload.equals(readFileSync(new URL(`../../../openapi${url.replace('/docs', '')}`, import.meta.url))), url);
   }
   for (const folder of [new URL('none/', import.meta.url), undefined])
-    t.strictSame(listClients(folder), [], 'another contract need not have any');
+    t.strictSame(listClients(folder), [], 'a contract may have no client files');
 });
 
 t.test('a client file may have any name; folders, hidden files and symbolic links are not served', async (t) => {

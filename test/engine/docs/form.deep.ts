@@ -119,7 +119,7 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     await page.keyboard.press('Enter');
     await page.locator('#operations-pets-listPets .reply', { hasText: '"code": "unauthorized"' }).waitFor();
     t.match(await page.locator('#operations-pets-listPets .request pre').textContent(), 'limit=7');
-    t.ok(await page.evaluate("document.activeElement.matches('.execute')"), 'the focus stays');
+    t.ok(await page.evaluate("document.activeElement.matches('.execute')"), 'the button keeps the focus');
   });
 
   t.test('if a user enters a limit of 500, the form explains the mistake and removes the old reply', async (t) => {
@@ -173,7 +173,7 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
         await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
         const once = createPet.getByPlaceholder('Idempotency-Key');
         const offered = await once.inputValue();
-        t.match(offered, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'it offers one');
+        t.match(offered, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'the form proposes an Idempotency-Key');
         await once.fill('tried-twice');
         const first = await execute(page, createPet);
         t.equal(await first.sent.headerValue('idempotency-key'), 'tried-twice');
@@ -233,7 +233,11 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     await setKey(page);
     await page.reload();
     t.equal((await execute(page, await unfold(page, 'listPets'))).status, 200);
-    t.notMatch(await page.evaluate('document.documentElement.outerHTML'), KEY, 'it is no text of the page');
+    t.notMatch(
+      await page.evaluate('document.documentElement.outerHTML'),
+      KEY,
+      'the page does not contain the key as text',
+    );
     await page.locator('header').getByRole('link', { name: 'Reference' }).click();
     await page.locator('#listPets').waitFor();
     await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();

@@ -114,7 +114,7 @@ for (const [name, yaml] of Object.entries(CONTRACTS)) {
         t.equal(sectionOf(page, operation.id).match(/<details/g)?.length ?? 0, withBody.length, operation.id);
       }
       const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
-      t.equal(new Set(ids).size, ids.length, 'each id once');
+      t.equal(new Set(ids).size, ids.length, 'no two elements have the same id');
       for (const [, id = ''] of page.matchAll(/href="#([^"]+)"/g)) t.ok(ids.includes(id), id);
     },
   );
@@ -229,7 +229,7 @@ components:
     const dog = textOf(page, 'object-Dog');
     t.match(dog, 'age integer, 1 to 30 In years. At least one.');
     t.match(dog, 'kind string, one of dog required');
-    t.match(dog, 'mood string, one of calm wild Of dogs.', 'rules that exclude each other: the first ones');
+    t.match(dog, 'mood string, one of calm wild Of dogs.', 'of contradicting rules, the page shows the first ones');
     t.match(dog, 'name string, at most 20 characters');
     t.match(dog, 'owner Owner A person. Who walks it.');
     t.match(dog, 'parent object required', 'both parts are named');
@@ -382,7 +382,7 @@ t.test('the sample loop over pages by number or offset ends after the last page'
       urls,
       wanted.map((query) => `/things${query}`),
     );
-    t.match(page, '<a href="#about-pages">Pages</a></h2>', 'in a topic of its own');
+    t.match(page, '<a href="#about-pages">Pages</a></h2>', 'the page explains pages in a section of its own');
   }
   t.notMatch(renderPage(await load(t, LIST(at('page'), '{ type: string }')), []), 'data-recipe="counted"');
 });
@@ -465,7 +465,11 @@ t.test(
       '<a href="https://petstore.example">Pet Store</a>, <a href="mailto:support@petstore.example">',
     );
     const bare = await makePage(await load(t, ours), new URL('none/', import.meta.url));
-    t.notMatch(brotliDecompressSync(bare).toString(), 'page-changes', 'a contract need not have a change log');
+    t.notMatch(
+      brotliDecompressSync(bare).toString(),
+      'page-changes',
+      'without a change log, the page has no section for it',
+    );
     contract.info.contact = { url: 'javascript:alert(1)' };
     t.match(await page(), '<dt>Help</dt><dd>javascript:alert(1)</dd>');
     delete contract.info.contact;

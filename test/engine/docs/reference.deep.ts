@@ -84,7 +84,10 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
       t.equal(await page.locator('.base').textContent(), `http://127.0.0.1:${service.port}/v1`);
       t.match(await footer('page-introduction').textContent(), 'Asks for your key first');
       await page.locator('.start').getByRole('button', { name: 'Send' }).click();
-      t.ok(await page.evaluate("document.activeElement.closest('#page-key') !== null"), 'Send asks for the key');
+      t.ok(
+        await page.evaluate("document.activeElement.closest('#page-key') !== null"),
+        'without a key, Send leads to the field for the key',
+      );
       await page.keyboard.type(KEY);
       await page.keyboard.press('Enter');
       t.match(await send('page-introduction'), /200 OK[\s\S]*\[\]/);
@@ -110,10 +113,14 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
       await page.goBack();
       await page.reload();
       await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
-      t.strictSame((await context.storageState()).origins, [], 'not stored in the browser');
+      t.strictSame((await context.storageState()).origins, [], 'the key is not stored in the browser');
       const other = await context.newPage();
       await other.goto(url);
-      t.equal(await other.locator('header .with-key').textContent(), 'Set API key', 'another tab has none');
+      t.equal(
+        await other.locator('header .with-key').textContent(),
+        'Set API key',
+        'another tab does not have the key',
+      );
       await setKey(other);
       await other.locator('header .with-key').click();
       await other.getByLabel('Remember it in this browser').check();
@@ -124,7 +131,7 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
       t.ok(await third.getByLabel('Remember it in this browser').isChecked());
       await third.getByRole('button', { name: 'Forget it' }).click();
       for (const one of [page, other, third]) await one.getByText('Set API key').waitFor();
-      t.strictSame((await context.storageState()).origins, [], 'it is forgotten in all tabs');
+      t.strictSame((await context.storageState()).origins, [], 'the key is forgotten in all tabs');
       await third.close();
       await other.close();
       await setKey();
@@ -257,7 +264,11 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
       await page.locator('#getPet').scrollIntoViewIfNeeded();
       await page.locator('#getPet .request').getByLabel('Language').waitFor();
       t.equal(await page.locator('#getPet .request').getByLabel('Language').inputValue(), 'curl');
-      t.match(await pre('getPet').textContent(), /^curl/, 'an operation without such a program shows curl');
+      t.match(
+        await pre('getPet').textContent(),
+        /^curl/,
+        'an operation without a sample in the chosen language shows curl',
+      );
     }
     await page.locator('#listPets').getByLabel('Language').first().selectOption('curl');
   });
@@ -268,7 +279,11 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
     const text = (await pre('createPet').textContent()) as string;
     await pre('createPet').fill(text.replace('"categoryId":7', `"categoryId":${LARGEST}`));
     await page.locator('#createPet').getByLabel('Language').first().selectOption('Python');
-    t.match(await pre('createPet').textContent(), `"categoryId":${LARGEST}`, 'other languages follow');
+    t.match(
+      await pre('createPet').textContent(),
+      `"categoryId":${LARGEST}`,
+      'samples in the other languages show the edited body',
+    );
     await page.locator('#createPet').getByLabel('Language').first().selectOption('curl');
     await pre('createPet').focus();
     await page.keyboard.press('Control+Enter');
@@ -276,10 +291,13 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
     await reply.waitFor();
     t.match(await reply.innerText(), /201 Created[\s\S]*"categoryId": 9223372036854775807/);
     t.match(await footer('createPet').textContent(), /^201 after \d+ ms$/);
-    t.ok(await pre('createPet').evaluate((one) => one === one.ownerDocument.activeElement), 'the focus stays');
+    t.ok(
+      await pre('createPet').evaluate((one) => one === one.ownerDocument.activeElement),
+      'the sample keeps the focus',
+    );
     await pre('createPet').fill(text.replace('"name":"Rex"', '"name":""'));
     t.match(await send('createPet'), /400 Bad Request[\s\S]*"place": "\/name"/);
-    t.equal(await reply.count(), 1, 'in place of the old reply');
+    t.equal(await reply.count(), 1, 'the new reply replaces the old one');
   });
 
   t.test(
@@ -347,23 +365,23 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
     async (t) => {
       const entries = page.locator('#page-contents li:visible:has(a[href^="#"])');
       await page.keyboard.press('/');
-      t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), '/ leads to the search');
+      t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), 'the key / leads to the search');
       await page.keyboard.type('idempotency-key twice');
       await page.getByText(`${await entries.count()} found`).waitFor();
       await page.getByLabel('Search').fill('getpet');
       t.strictSame(await entries.allTextContents(), ['Get an animal GET']);
-      t.equal(await page.locator('#page-contents details:visible').count(), 1, 'groups without a place vanish');
+      t.equal(await page.locator('#page-contents details:visible').count(), 1, 'groups without a match are hidden');
       await page.getByLabel('Search').fill('scheme, host');
       await page.getByText('2 found').waitFor();
       t.strictSame(
         await entries.allTextContents(),
         ['Introduction', 'Servers'],
-        'of parts of a section, those with the words',
+        'of a section, only the parts with the words are shown',
       );
       await page.getByLabel('Search').fill('page');
       await page.getByLabel('Search').press('Enter');
-      t.equal(await page.evaluate('location.hash'), '#about-pages', 'a title comes first');
-      t.ok((await page.evaluate("CSS.highlights.get('found').size")) as number, 'marked');
+      t.equal(await page.evaluate('location.hash'), '#about-pages', 'a match in a title comes first');
+      t.ok((await page.evaluate("CSS.highlights.get('found').size")) as number, 'the matches are marked');
       for (let count = 0; count < 2; count++) {
         const seen = await page.evaluate('location.hash');
         for (let presses = 0; (await page.evaluate('location.hash')) === seen; presses++) {
@@ -381,13 +399,17 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
       await page.getByLabel('Search').fill('limit');
       await page.getByText('9 found').waitFor();
       await page.getByLabel('Search').press('Enter');
-      t.equal(await page.evaluate('location.hash'), '#listPets', 'the name of a field comes before other text');
+      t.equal(
+        await page.evaluate('location.hash'),
+        '#listPets',
+        'a match in the name of a field comes before other matches',
+      );
       await page.getByLabel('Search').fill('capped xyz');
       t.equal(await entries.count(), 0);
       await page.getByLabel('Search').fill('');
       t.ok((await entries.count()) > 15);
       await page.locator('body').press('Control+k');
-      t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), 'so does Ctrl+K');
+      t.ok(await page.evaluate("document.activeElement.matches('[type=search]')"), 'Ctrl+K leads to the search');
     },
   );
 

@@ -93,7 +93,7 @@ t.test('repeated stops under load drop no request, and every pet that was answer
     await clients.busy;
     t.equal(await stop(server), 0);
     answered.push(...(await clients.answered));
-    t.strictSame(readdirSync(folder), ['pets.db'], 'nothing is left in a write-ahead log');
+    t.strictSame(readdirSync(folder), ['pets.db'], 'the write-ahead log is gone');
   }
   const db = new Sqlite(`${folder}/pets.db`, { readonly: true });
   t.teardown(() => db.close());

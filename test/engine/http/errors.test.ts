@@ -47,7 +47,7 @@ t.test('an unknown method is 501, and another version of HTTP is 505', async (t)
     t.match(await failureOf(port, bytes), { status: 501, code: 'not_implemented' }, method);
   }
   const second = `${get('/v1/pets').replace('Connection: close\r\n', '')}BREW / HTTP/1.0\r\n\r\n`;
-  t.match(await failureOf(port, second), { status: 501 }, 'behind another request');
+  t.match(await failureOf(port, second), { status: 501 }, 'an unknown method after another request');
   for (const version of ['2.0', '3.0', '9.9', '0.9', '1.2']) {
     const bytes = `GET /v1/pets HTTP/${version}\r\nHost: pets\r\n\r\n`;
     t.match(await failureOf(port, bytes), { status: 505, code: 'http_version_not_supported' }, version);

@@ -186,7 +186,7 @@ t.test(
         t.match(await replies(), [{ status: 200 }, { status: 201 }, { status: 201, headers: { connection: 'close' } }]);
         socket.end();
         await closed;
-        t.strictSame(errors, [], 'it is no reset');
+        t.strictSame(errors, [], 'the connection is not reset');
       }
     }
     t.equal((await listPets(store, { limit: 100 })).body.text.match(/"id"/g)?.length, 2 * 24);
@@ -230,5 +230,9 @@ t.test('a request with Upgrade has the same limits as any other', async (t) => {
   t.match(await sendRaw(port, ask()), [{ status: 200, headers: { connection: 'close' } }]);
   t.match(await sendRaw(port, ask('Transfer-Encoding: gzip, chunked') + GET), { length: 1, 0: { status: 501 } });
   t.match(await sendRaw(port, ask('Host: b')), [{ status: 400 }]);
-  t.match(await sendRaw(port, ask() + GET), { length: 1, 0: { status: 200 } }, 'behind the last');
+  t.match(
+    await sendRaw(port, ask() + GET),
+    { length: 1, 0: { status: 200 } },
+    'a request after the last one is not served',
+  );
 });

@@ -45,11 +45,11 @@ t.test(
       service.app.server.on('request', () => made++);
       socket.write(get(url).repeat(5000));
       t.strictSame(await statusesOf(socket), [...Array(16).fill('200'), '503'], url);
-      t.equal(made, 17, 'those behind are not even parsed');
+      t.equal(made, 17, 'requests over the limit are not even parsed');
     }
     const expecting = await open(t, service);
     expecting.write(get('/livez').replace('Host', 'Expect: x\r\nHost').repeat(5000));
-    t.strictSame(await statusesOf(expecting), [...Array(16).fill('417'), '503'], 'with an expectation');
+    t.strictSame(await statusesOf(expecting), [...Array(16).fill('417'), '503'], 'requests with an Expect header');
     const fair = await open(t, service);
     fair.write(get('/v1/pets').repeat(15) + get('/v1/pets').replace('Host', 'Connection: close\r\nHost'));
     t.strictSame(await statusesOf(fair), Array(16).fill('200'));
@@ -99,7 +99,7 @@ t.test('waiting connections are accepted before more pipelined requests of other
   for (const socket of others) socket.write(get('/livez'));
   await Promise.all([...others, ...busy].map((socket) => once(socket, 'data')));
   t.ok(most > 50, `${most} in a row`);
-  t.ok(slow.isPaused(), 'one that was paused before stays so');
+  t.ok(slow.isPaused(), 'a connection that was paused before stays paused');
   slow.resume();
   for (const socket of busy) socket.destroy();
 });
@@ -178,7 +178,7 @@ t.test(
     const all = Promise.all(busy.map(statusesOf));
     t.equal((await service.request('/livez')).status, 200);
     for (const statuses of await all) t.strictSame(statuses, Array(12).fill('400'));
-    t.ok(slow.isPaused(), 'one that was paused before stays so');
+    t.ok(slow.isPaused(), 'a connection that was paused before stays paused');
     slow.resume();
   },
 );

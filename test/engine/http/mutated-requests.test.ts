@@ -25,7 +25,7 @@ t.test(
     await app.close();
     const logged = lines.flatMap(({ reqId }) => reqId ?? []);
     const known = new Set(logged);
-    t.equal(known.size, logged.length, 'no request has two lines');
+    t.equal(known.size, logged.length, 'no request has two log lines');
     const counted = lines.reduce((sum, { count = 0 }) => sum + count, 0);
     const others = ids.filter((id) => !known.has(id));
     t.ok(others.length <= counted, `${others.length} have no line, and ${counted} are counted`);

@@ -108,7 +108,7 @@ t.test('a client that sends its headers or its body too slowly gets a 408', asyn
   const drip = setInterval(() => clients.map(({ socket }) => socket.write('x')), 100);
   t.strictSame(await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies()))), [[408], [408]]);
   clearInterval(drip);
-  t.ok(Date.now() - began < 20_000, 'long before a minute');
+  t.ok(Date.now() - began < 20_000, 'the reply arrives long before a minute has passed');
   for (const { socket } of clients) socket.destroy();
 });
 
@@ -164,14 +164,18 @@ t.test('if a body turns out to be malformed after its reply, the client gets no 
   const over = connectRaw(port, head('GET /v1/pets') + head('POST /v1/pets', ...CHUNKED));
   await over.replies(2);
   over.socket.write('zz\r\n');
-  t.strictSame(statusesOf(await over.replies()), [200, 503], 'by a refusal over the limits');
+  t.strictSame(statusesOf(await over.replies()), [200, 503], 'a body that turns malformed after a 503 over the limits');
   over.socket.destroy();
   const { store, letGo, created } = buildSlowStore();
   const slow = await startService(t, { store, limits: loadConfig({ MAX_PIPELINED: '1' }) });
   const waiting = connectRaw(slow.port, `${post(PET) + head('POST /v1/pets', ...CHUNKED)}zz\r\n`);
   while (created.length < 1) await wait(10);
   letGo();
-  t.strictSame(statusesOf(await waiting.replies()), [201, 400], 'by a refusal that waits');
+  t.strictSame(
+    statusesOf(await waiting.replies()),
+    [201, 400],
+    'a malformed body behind a reply that is still to come',
+  );
   waiting.socket.destroy();
   const { socket, replies } = connectRaw(port, head('GET /v1/pets', ...CHUNKED));
   await replies(1);

@@ -178,7 +178,7 @@ t.test(
     t.strictSame(
       log.map((line) => JSON.parse(line).msg),
       ['request aborted', 'request', 'request aborted'],
-      'each that has begun has one line',
+      'each request that began has one log line',
     );
   },
 );

@@ -152,7 +152,7 @@ t.test('only replies with several declared media types carry Vary: Accept', asyn
   answer = () => ({ status: 200, body: SMALL });
   t.equal((await ask('text/csv', '/v1/plain'))[2], 'Origin');
   answer = () => ({ status: 304 });
-  t.equal((await ask())[2], VARY, 'also with a 304, as with the 200 that it stands for');
+  t.equal((await ask())[2], VARY, 'a 304 has the Vary header of its 200');
 });
 
 t.test('an error reply keeps its media type, whatever the client accepts', async (t) => {

@@ -123,7 +123,11 @@ t.test("every error reply has the contract's form of an error body", async (t) =
   await send(port, '/v1/pets', { key: rare });
   const limited = await send(port, '/v1/pets', { key: rare });
   check('rate_limited', limited);
-  t.strictSame([...seen].sort(), Object.keys(CATALOGUE).sort(), 'each code of the catalogue was provoked');
+  t.strictSame(
+    [...seen].sort(),
+    Object.keys(CATALOGUE).sort(),
+    'the test has provoked each error code of the catalogue',
+  );
 });
 
 /** Returns the first problem of a start with this schema of Error and this function in `src/errors.ts`. */
@@ -212,7 +216,7 @@ for (const [what, toErrorBody, cause] of FAULTY) {
       const { port } = await startService(t, { contract, toErrorBody: toErrorBody as () => never, log });
       const refused = await send(port, '/v1/pets/1');
       t.match(refused, { status: 500, headers: { 'content-type': /^application\/json/ } });
-      t.match(JSON.parse(refused.text), { code: 'internal_error' }, 'as a handler that fails');
+      t.match(JSON.parse(refused.text), { code: 'internal_error' }, 'the reply is the same as for a failing handler');
       const unfit = await send(port, '/v1/pets?limit=0');
       t.match(JSON.parse(unfit.text), { code: 'invalid_request', status: 400 });
       const thrown = await send(port, '/v1/pets', { method: 'POST', body: '{' });

@@ -86,7 +86,7 @@ t.test(
 t.test(
   'the key, media type, encoding and presence of a binary body are checked before the handler is called',
   async (t) => {
-    upload = () => t.fail('called');
+    upload = () => t.fail('the handler was called');
     t.equal((await send('a', { key: null })).status, 401);
     t.match(await send('a', { headers: { 'content-encoding': 'gzip' } }), { status: 415 });
     t.match(await send('a', { headers: { 'content-type': 'text/html' } }), { status: 415 });
@@ -157,7 +157,11 @@ t.test(
 
     const hasty = await serve(t, YAML, handlers, HASTY);
     const slow = connectRaw(hasty.port, chunked, chunk);
-    t.match(await slow.replies(), [{ status: 200, headers: { connection: 'close' } }], 'one that does not end');
+    t.match(
+      await slow.replies(),
+      [{ status: 200, headers: { connection: 'close' } }],
+      'a chunked body that never ends',
+    );
     slow.socket.destroy();
   },
 );

@@ -14,7 +14,7 @@ t.test('a handler gets each parameter with the type that its schema declares', a
   const query = { a: '5', b: '-1.5', c: 'true', d: '7', e: '5', f: 'false' };
   const values = { a: 5, b: -1.5, c: true, d: 7n, e: '5', f: false };
   t.strictSame({ ...(check({ query }) as Accepted).query }, values);
-  t.equal(query.a, '5', 'and what was given stays as it is');
+  t.equal(query.a, '5', 'a given value stays unchanged');
 });
 
 t.test('an unknown keyword or format in a schema has no effect, and the lint reports it', async (t) => {

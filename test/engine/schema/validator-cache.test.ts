@@ -52,7 +52,7 @@ t.test('equal schemas are compiled once, wherever and however often a contract c
   const before = counted();
   const others = Array.from({ length: 20 }, (_, index) => build(object({ error: large({}), [`own${index}`]: string })));
   t.equal(before, 2);
-  t.equal(counted(), before + others.length, 'their own ones, which are small');
+  t.equal(counted(), before + others.length, 'each of the other schemas adds only one small function');
   build({
     description: 'The first, in other words',
     ...object({ error: large(), others: { type: 'array', items: large() } }),
@@ -77,7 +77,7 @@ t.test('a schema that is reachable in a million ways takes no more memory than i
     schemas: { ...schemas, At20: object({ name: { ...string, readOnly: true } }) },
   });
   const check = build(ref('At0'));
-  t.ok(counted() <= depths.length, 'functions');
+  t.ok(counted() <= depths.length, 'the number of functions is limited');
   t.strictSame(refused, []);
   const nest = (steps: number, inner: Json): Json => (steps === 0 ? inner : { right: nest(steps - 1, inner) });
   t.equal(check(nest(20, { name: 'x' })), undefined);
@@ -139,7 +139,7 @@ t.test("a built contract's checks are compiled in parts, each when it is first n
   called.build(object({ other: string }));
   t.equal(called.counted(), 0);
   t.equal(check({}), undefined);
-  t.equal(called.counted(), 1, 'no part that the value does not have');
+  t.equal(called.counted(), 1, 'parts that the value does not have are not compiled');
   t.match(check({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
   t.equal(called.counted(), 2);
 
@@ -147,7 +147,7 @@ t.test("a built contract's checks are compiled in parts, each when it is first n
   const later = ahead.build(schema, { fillsDefaults: true });
   const parts = new Set<number>();
   while (ahead.compileNext()) parts.add(ahead.counted());
-  t.strictSame([...parts], [0, 1, 2, 3], 'one part at a time');
+  t.strictSame([...parts], [0, 1, 2, 3], 'each step compiles at most one part');
   t.match(later({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
   t.equal(ahead.counted(), 3);
 });

@@ -50,7 +50,7 @@ t.test(
     t.comment(
       `${acknowledged.size - before} creates during ${Math.round(performance.now() - begun)} ms of backup, the longest took ${Math.round(longest)} ms`,
     );
-    t.ok(acknowledged.size > before, 'others go on writing');
+    t.ok(acknowledged.size > before, 'clients create records during the backup');
     server.child.kill('SIGKILL');
     await Promise.all(clients);
     for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });

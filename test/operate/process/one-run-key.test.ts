@@ -71,7 +71,7 @@ t.test('a first start prints a curl command only for an operation whose handler 
   const contract = finished(await load(t, yaml));
   const request = await findExampleRequest(contract, { toErrorBody, handlers: { createPet: notImplemented } });
   t.match(request, { url: '/v1/pets' });
-  t.notOk(request?.options.join(' ').includes('-d '), 'creating a pet answers 501');
+  t.notOk(request?.options.join(' ').includes('-d '), 'the command is not a create, because its handler answers 501');
   const none = Object.fromEntries([...contract.operations.keys()].map((id) => [id, notImplemented]));
   t.equal(await findExampleRequest(contract, { toErrorBody, handlers: none }), undefined);
 });

@@ -24,7 +24,7 @@ t.test('in production, a start without keys fails, and the command that the erro
     /^No API key is configured\. Make one with `node dist\/(.+)\.js (\w+) (\w+) <name>`, .*\n$/.exec(
       stderr,
     ) as RegExpExecArray;
-  t.strictSame(readdirSync(folder), [], 'no database is made');
+  t.strictSame(readdirSync(folder), [], 'no database is created');
   t.equal(await startProgram(t, `${file}.ts`, { args: [...command, 'Ada'], env }).exit, 0);
   await startServer(t, { env });
 });
@@ -109,7 +109,7 @@ t.test('a contract that cannot be served stops the start with one line for each 
     withoutProgress(generate.output.stderr),
     /^openapi\/petstore\.yaml:\d+:5: security scheme bearerAuth: only bearer tokens[^\n]*\n$/,
   );
-  t.notOk(existsSync(`${root}/data`), 'nothing was begun');
+  t.notOk(existsSync(`${root}/data`), 'the start has created no folder');
 });
 
 t.test('an error in the program itself is printed with its stack', async (t) => {

@@ -153,7 +153,7 @@ t.test('a port that cannot be listened on stops the start with one line, and no 
   runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
   db.close();
   t.match(await startInVain(t, { env: { PORT, DATABASE_URL } }), { code: 1, stderr });
-  t.strictSame(readdirSync(folder), ['pets.db'], 'one that is there is closed');
+  t.strictSame(readdirSync(folder), ['pets.db'], 'an existing database is closed without a write-ahead log');
 });
 
 t.test('an uncaught error is logged and stops the server gracefully, with exit code 1', async (t) => {

@@ -113,7 +113,7 @@ t.test('if its terminal closes, the server stops', async (t) => {
   t.ok(isRunning());
   child.kill('SIGKILL');
   while (isRunning()) await wait(50);
-  t.pass('it has ended');
+  t.pass('the server has ended');
 });
 
 t.test('SIGHUP stops a server that runs in a terminal, because the terminal is gone', async (t) => {

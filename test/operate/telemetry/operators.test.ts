@@ -35,7 +35,7 @@ t.test('operators have their own port with health checks and metrics', async (t)
   const upgrade = await ask('http://a/livez?b', { headers: { connection: 'upgrade', upgrade: 'a' } });
   t.match(upgrade, { status: 200, text: 'ok\n', headers: { connection: 'close' } });
   t.match(await ask('/metrics', { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } });
-  t.equal((await send(port, '/metrics', { key: null })).status, 404, 'not on the public one');
+  t.equal((await send(port, '/metrics', { key: null })).status, 404, 'the public port has no metrics');
 
   await request('/v1/pets', { method: 'POST', body: PET });
   await request('/v1/pets/1');
@@ -193,7 +193,11 @@ t.test("the operators' port rejects unknown host names, so that no web page can 
     t.match(await ask(host), { status: 200, headers: { 'x-content-type-options': 'nosniff' } }, host);
   for (const host of ['evil.example', 'evil.example:9000', '127.0.0.1.evil.example', 'evil.example.'])
     t.match(await ask(host), { status: 421, text: /ADMIN_HOST/ }, host);
-  t.match(await sendRaw(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), [{ status: 200 }], 'as HAProxy asks');
+  t.match(
+    await sendRaw(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'),
+    [{ status: 200 }],
+    'a health check of HAProxy, in HTTP/1.0 without Host',
+  );
   child.kill('SIGTERM');
   t.equal(await exit, 0);
 });

@@ -200,7 +200,7 @@ t.test(
       t.equal(await server.exit, 0);
       const own = spans.filter(({ parentSpanId }) => parentSpanId === undefined).length;
       t.ok(own >= least && own <= most, `${own} of 100 with the ratio ${OTEL_TRACES_SAMPLER_ARG}`);
-      t.equal(spans.length - own, 2, 'of those that belong to a trace');
+      t.equal(spans.length - own, 2, 'both requests with a sampled traceparent have a span');
     }
   },
 );
@@ -247,7 +247,7 @@ t.test("without OpenTelemetry's packages, the start and --check print the comman
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
   const started = await run(env);
   t.match(started, { code: 1, stdout: '', stderr: words });
-  t.notOk(readdirSync(root).includes('pets.db'), 'nothing was done before');
+  t.notOk(readdirSync(root).includes('pets.db'), 'the start has created no database');
   t.match(await run(env, '--check'), { code: 1, stdout: `\ntraces: WRONG: ${words}\n` });
   t.match(await run({}, '--check'), { code: 0, stdout: /^((?!traces)[\s\S])*$/ });
 });
