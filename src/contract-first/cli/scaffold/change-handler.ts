@@ -1,17 +1,11 @@
 /** Writes the handler that updates or replaces a record. */
-import {
-  type CheckedCode,
-  checkedName,
-  code,
-  member,
-  toObjectLiteral,
-  toPropertyName,
-} from '../generate/source-text.ts';
+import { type CheckedCode, code, member, toObjectLiteral, toPropertyName } from '../generate/source-text.ts';
 import { isJsonColumn } from './collection-plan.ts';
 import { changedMeanwhile, toHeaders, toMatch, toTagHeader } from './entity-tags.ts';
 import { type Given, givenOf } from './envelopes.ts';
 import {
   checkBody,
+  collectionOf,
   failure,
   type HandlerCode,
   idOf,
@@ -47,7 +41,7 @@ export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: Op
   }
   const match = toMatch(writing, made);
   if (match && owners.length > 0) checkExists(writing, made, id, code`found`, owners);
-  const call = code`${checkedName(plan.name)}.${method}(${id}, ${given}${toCondition(owners, match)})`;
+  const call = code`${collectionOf(writing, made)}.${method}(${id}, ${given}${toCondition(owners, match)})`;
   made.lines.push(code`const ${variable} = await ${call};`);
   const canBeUnfit = owners.length > 0 || plan.id.is !== undefined || (!isWhole && plan.columns.some(isJsonColumn));
   checkResult(writing, made, variable, { owners, match, canBeUnfit });

@@ -9,6 +9,7 @@ import { needsRevision } from './condition-headers.ts';
 import { givenOf, idNameOf, plain, wordsOf } from './envelopes.ts';
 import { findTextId, fitsUuid, type MadeId, toNumberId, toSlugId } from './made-ids.ts';
 import { type ParentInPath, type Resource, toCamel } from './resources.ts';
+import { isNamedLike, tenantHeaderOf } from './tenant-headers.ts';
 
 export interface PlannedColumn {
   name: string;
@@ -16,7 +17,7 @@ export interface PlannedColumn {
   type: ColumnType;
   isOptional: boolean;
   isNullable: boolean;
-  set?: 'id' | 'created' | 'changed' | 'revision';
+  set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
   is?: 'id';
   first?: unknown;
   /** The name of the parent's collection, if the column contains the parent's id. The record is deleted with its parent. */
@@ -35,6 +36,8 @@ export interface CollectionPlan extends Omit<Resource, 'scopes'> {
   parentPlan?: ParentPlan;
   /** The columns for the other parameters in the path. */
   scopes: Scope[];
+  /** The header that names the tenant; undefined if the records belong to no tenant. */
+  tenant: Parameter | undefined;
   /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
   madeId: MadeId | undefined;
   /** 400 if a body allows values that the record does not allow. */
@@ -120,14 +123,15 @@ export function planCollection(
   const { fields = {}, required: needed = [] } = body ?? {};
   const given = Object.keys(fields).filter((name) => !source.flat(fields[name]).readOnly);
   const isText = (name: string) => source.flat(fields[name]).type === 'string' && needed.includes(name);
-  const { secret } = splitSecrets(Object.keys(properties), properties, source);
-  if (secret.length > 0) return `${resource.record}.${secret[0]} must not be stored as it is`;
+  const [secret] = splitSecrets(Object.keys(properties), properties, source).secret;
+  if (secret !== undefined) return `${resource.record}.${secret} must not be stored as it is`;
   if (resource.path === '' && !given.some((name) => name in properties))
     return `no field of ${resource.record} is in the body of ${create?.id}`;
   const plan: Planning = {
     ...{ ...resource, findAssumed, texts: given.filter(isText) },
     ...{ table: toSqlName(resource.name), given, id: undefined as never, madeId: undefined },
     ...{ columns: [], internal: [], assumed: [], unknown: [], missing: [], scopes: [], unstored: [] },
+    tenant: create && tenantHeaderOf(create),
   };
   const taken = new Set(['seq']);
   const parentName = parent && findParentField(resource, parent, source);
@@ -147,9 +151,8 @@ export function planCollection(
   planBodyFields(splitSecrets(others, fields, source), { fields, required: needed }, plan, source, taken);
   if (idName === undefined) planInternalId(plan, taken);
   if (parent && parentName === undefined) planInternalParent(parent, plan, taken);
-  const problem = planScopes(resource, plan, taken);
   if ([...resource.operations.values()].some(needsRevision)) planRevision(plan, taken);
-  return problem ?? plan;
+  return planScopes(resource, plan, taken) ?? planTenant(plan, taken, parent) ?? plan;
 }
 
 /** The names of fields with passwords or secrets, and the others. */
@@ -343,11 +346,31 @@ function planScopes(resource: Resource, plan: Planning, taken: Set<string>): str
   return undefined;
 }
 
-/** A name for a column that no other column has. */
-function toFreeName(parameter: string, { columns, internal }: Planning, end = 'InPath'): string {
+/**
+ * Plans the column with the tenant: a field that has the name of the header and is in no body, or an internal column.
+ * Returns the reason if the records belong to a parent of a tenant, and not to the same one.
+ */
+function planTenant(plan: Planning, taken: Set<string>, parent: CollectionPlan | undefined): string | undefined {
+  const { tenant } = plan;
+  if (parent?.tenant && parent.tenant.name !== tenant?.name)
+    return `its parent ${parent.name} belongs to the tenant in ${parent.tenant.name}`;
+  if (!tenant) return undefined;
+  plan.assumed.push(`${plan.name}: any ${tenant.name} in a header is accepted, and has its own records`);
+  const isShown = ({ name, type, isOptional, isNullable }: PlannedColumn) =>
+    isNamedLike(tenant, name) && type === 'text' && !isOptional && !isNullable && !plan.given.includes(name);
+  const shown = plan.columns.find((one) => one !== plan.id && !one.of && isShown(one));
+  if (shown) takeBack(shown, plan);
+  const column = shown ?? toPlanned(toFreeName('tenant', plan, 'InHeader'), {}, [], taken);
+  Object.assign(column, { set: 'tenant', ...(!shown && { type: 'text', isOptional: false }) });
+  if (!shown) plan.internal.push(column);
+  return undefined;
+}
+
+/** Returns a name for a column that no other column has. */
+function toFreeName(parameter: string, { columns, internal }: Planning, suffix = 'InPath'): string {
   const wanted = toCamel(wordsOf(parameter)) || 'inPath';
   const isTaken = [...columns, ...internal].some(({ name }) => name === wanted);
-  return isTaken ? wanted + end : wanted;
+  return isTaken ? `${wanted}${suffix}` : wanted;
 }
 
 /** The path sets the field. */

@@ -2,20 +2,13 @@
 import type { Reply } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { withArticle } from '../../store/tables/table.ts';
-import {
-  type CheckedCode,
-  checkedName,
-  code,
-  joined,
-  member,
-  toObjectLiteral,
-  toPropertyName,
-} from '../generate/source-text.ts';
+import { type CheckedCode, code, joined, member, toObjectLiteral, toPropertyName } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 import { toHeaders, toTagHeader } from './entity-tags.ts';
 import { successOf } from './envelopes.ts';
 import {
   checkBody,
+  collectionOf,
   failure,
   type HandlerCode,
   kindOf,
@@ -37,7 +30,7 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   checkOwnersInBody(writing, made, body, owners);
   if (isDeep(writing)) checkParent(writing, made, owners);
   const created = withFields(body, [...toMadeId(plan, body, made), ...toOwnerFields(owners)]);
-  const [variable, collection] = [variableOf(writing), checkedName(plan.name)];
+  const [variable, collection] = [variableOf(writing), collectionOf(writing, made)];
   const options = operation.parameters.some(({ keptHours }) => keptHours !== undefined)
     ? code`, { idempotency }`
     : code``;

@@ -1,15 +1,15 @@
 /** Writes the handler that deletes a record. */
-import { type CheckedCode, checkedName, code, toObjectLiteral } from '../generate/source-text.ts';
+import { type CheckedCode, code, toObjectLiteral } from '../generate/source-text.ts';
 import { changedMeanwhile, toMatch } from './entity-tags.ts';
 import { successOf } from './envelopes.ts';
-import { type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
+import { collectionOf, type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
 import { checkExists, isMissing, ownerIdsOf, toCondition } from './parents.ts';
 import { toReplyBody } from './reply-bodies.ts';
 
 export function writeDeleteHandler(writing: Writing, made: HandlerCode): void {
-  const { plan, operation } = writing;
+  const { operation } = writing;
   const hasContent = successOf(operation)?.hasContent;
-  const collection = checkedName(plan.name);
+  const collection = collectionOf(writing, made);
   const match = toMatch(writing, made);
   const owners = ownerIdsOf(writing, made);
   const id = idOf(writing, made);

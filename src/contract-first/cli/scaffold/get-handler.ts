@@ -1,9 +1,9 @@
 /** Writes the handler that returns one record. */
-import { checkedName, code, toObjectLiteral } from '../generate/source-text.ts';
+import { code, toObjectLiteral } from '../generate/source-text.ts';
 import { needsRevision } from './condition-headers.ts';
 import { checkUnchanged, toHeaders, toTagHeader } from './entity-tags.ts';
 import { envelopeOf } from './envelopes.ts';
-import { type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
+import { collectionOf, type HandlerCode, idOf, notFound, toAnswer, variableOf, type Writing } from './handler-code.ts';
 import { isMissing, ownerIdsOf } from './parents.ts';
 import { toReplyBody, toShownFields } from './reply-bodies.ts';
 
@@ -16,7 +16,7 @@ export function writeGetHandler(writing: Writing, made: HandlerCode): void {
   const isBare = envelope?.path.length === 0 && !envelope.isList;
   const isWhole = isPlain && isBare && toShownFields(writing, envelope, code``).text === '';
   const read = isWhole ? code`get` : code`read`;
-  const call = code`${checkedName(plan.name)}.${read}(${idOf(writing, made)})`;
+  const call = code`${collectionOf(writing, made)}.${read}(${idOf(writing, made)})`;
   const body = toReplyBody(writing, variable);
   const answer = isWhole ? toAnswer(writing, made, call) : undefined;
   if (answer) made.lines.push(answer);

@@ -18,6 +18,7 @@ import type { CollectionPlan } from './collection-plan.ts';
 import { isCondition } from './condition-headers.ts';
 import { type Given, givenOf, plain, successOf, wordsOf } from './envelopes.ts';
 import { idsIn } from './resource-paths.ts';
+import { isTenant, mayBeEmpty, tenantHeaderOf } from './tenant-headers.ts';
 
 /** Thrown if a handler cannot be written. */
 export class NotWritten extends ContractError {
@@ -68,8 +69,9 @@ const isAboutCall = ({ name, in: location }: Parameter): boolean =>
 /** Writes code that answers 501 to requests with a parameter of unknown meaning. @throws NotWritten if the parameter is always sent */
 export function reportParameters(writing: Writing, made: HandlerCode, known: string[]): void {
   const { plan, operation } = writing;
+  const isKnown = (name: string) => known.includes(name) || name === plan.tenant?.name;
   const others = operation.parameters.filter(
-    ({ name, in: location, keptHours }) => location !== 'path' && !known.includes(name) && keptHours === undefined,
+    ({ name, in: location, keptHours }) => location !== 'path' && !isKnown(name) && keptHours === undefined,
   );
   const unknown = others.filter((one) => !hasNoEffect(writing, one));
   const needed = unknown.find(({ required }) => required);
@@ -91,7 +93,8 @@ export function reportParameters(writing: Writing, made: HandlerCode, known: str
 /** Whether a parameter has no effect: each one about the call, and with `--assume` each required one of unknown meaning. */
 function hasNoEffect({ plan, findAssumed }: Writing, parameter: Parameter): boolean {
   const { name, required, schema } = parameter;
-  const isAssumed = required && !isCondition(parameter) && findAssumed(schema) !== undefined;
+  const isSafe = !isCondition(parameter) && !isTenant(parameter);
+  const isAssumed = required && isSafe && findAssumed(schema) !== undefined;
   if (!isAboutCall(parameter) && !isAssumed) return false;
   const line = `${plan.name}: the parameter ${name} has no effect`;
   if (!plan.assumed.includes(line)) plan.assumed.push(line);
@@ -109,6 +112,27 @@ export function failure(
   const isDeclared = replyFor(operation.replies, status) !== undefined;
   made.imports.add(isDeclared ? 'refuse' : 'HttpError');
   return isDeclared ? code`return refuse(${error}, ${message})` : code`throw new HttpError(${error}, ${message})`;
+}
+
+/** Writes the collection that a handler reads and changes: with tenants, the records of the one in the header. */
+export function collectionOf({ plan }: Writing, made: HandlerCode, { name, tenant } = plan): CheckedCode {
+  made.takes.add(name);
+  if (!tenant) return checkedName(name);
+  made.takes.add('headers');
+  return code`${checkedName(name)}.of(${member('headers', tenant.name)})`;
+}
+
+/** Writes the check of the header with the tenant. @throws NotWritten if the operation does not demand it */
+export function checkTenant(writing: Writing, made: HandlerCode): void {
+  const { plan, operation } = writing;
+  if (!plan.tenant) return;
+  const { name } = plan.tenant;
+  const own = tenantHeaderOf(operation);
+  if (own?.name !== name)
+    throw new NotWritten(`its records belong to the tenant in ${name}, which it does not demand as a text`);
+  if (!mayBeEmpty(own)) return;
+  const empty = failure(writing, made, 'bad_request', 400, `The header ${name} is empty.`);
+  made.lines.push(code`if (${member('headers', name)} === '') ${empty};`);
 }
 
 /** Returns the TypeScript type of a value in a handler. */

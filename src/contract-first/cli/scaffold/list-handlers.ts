@@ -2,18 +2,18 @@
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Parameter, Reply } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
-import {
-  type CheckedCode,
-  checkedName,
-  code,
-  member,
-  toLiteral,
-  toObjectLiteral,
-  toPropertyName,
-} from '../generate/source-text.ts';
+import { type CheckedCode, code, member, toLiteral, toObjectLiteral, toPropertyName } from '../generate/source-text.ts';
 import type { CollectionPlan } from './collection-plan.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, onlyOf, plain, schemaOfReply, successOf } from './envelopes.ts';
-import { failure, type HandlerCode, kindOf, NotWritten, reportParameters, type Writing } from './handler-code.ts';
+import {
+  collectionOf,
+  failure,
+  type HandlerCode,
+  kindOf,
+  NotWritten,
+  reportParameters,
+  type Writing,
+} from './handler-code.ts';
 import { checkParent, ownerIdsOf } from './parents.ts';
 import { findRanges, type RangeFilter, toRangeQuery } from './range-filters.ts';
 import { toEnvelope, toShownFields, toSuccessValue, type ValueFor } from './reply-bodies.ts';
@@ -83,7 +83,7 @@ function findList({ plan, operation, source }: Writing): FoundList {
 }
 
 export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
-  const { plan, source } = writing;
+  const { source } = writing;
   const { paging, filters, ranges } = readParameters(writing);
   const parameters = [...Object.values(paging), ...filters, ...ranges.map(({ parameter }) => parameter)];
   const known = parameters.flatMap((one) => (one ? [one.name] : []));
@@ -99,7 +99,7 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   const names = namesAround(schema, envelope.path, source);
   const counts = names.some(isCount);
   const query = toPageQuery(paging, counts, between.length > 0);
-  const call = code`${checkedName(plan.name)}.list(${toObjectLiteral([...query, ...asked])})`;
+  const call = code`${collectionOf(writing, made)}.list(${toObjectLiteral([...query, ...asked])})`;
   made.lines.push(code`const page = await ${call};`);
   if (!isPaged(paging)) rejectLonger(writing, made);
   if (paging.cursor)

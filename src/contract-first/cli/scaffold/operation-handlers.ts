@@ -7,7 +7,7 @@ import { writeCreateHandler } from './create-handler.ts';
 import { writeDeleteHandler } from './delete-handler.ts';
 import { envelopeOf, givenOf, isEnvelopeOf } from './envelopes.ts';
 import { writeGetHandler } from './get-handler.ts';
-import { HandlerCode, NotWritten, reportParameters, type Writing } from './handler-code.ts';
+import { checkTenant, HandlerCode, NotWritten, reportParameters, type Writing } from './handler-code.ts';
 import { type ListUse, writeListCall } from './list-handlers.ts';
 import type { OperationKind } from './resource-paths.ts';
 import { checkTypes } from './wider-bodies.ts';
@@ -16,6 +16,7 @@ import { checkTypes } from './wider-bodies.ts';
 export function writeHandler(kind: OperationKind, writing: Writing): { code: CheckedCode; list?: ListUse } {
   const made = new HandlerCode();
   made.takes.add(writing.plan.name);
+  checkTenant(writing, made);
   if (kind === 'list') {
     const list = writeListCall(writing, made);
     return { code: made.toCode(writing.operation), list };

@@ -1,9 +1,9 @@
 /** Writes the parts of handlers that keep a record under the ids in its path: `/articles/{slug}/comments/{id}`. */
 import { namesIn } from '../../engine/contract/path-names.ts';
-import { type CheckedCode, checkedName, code, joined, member, toPropertyName } from '../generate/source-text.ts';
+import { type CheckedCode, code, joined, member, toPropertyName } from '../generate/source-text.ts';
 import { type CollectionPlan, type ParentPlan, type PlannedColumn, typeOf } from './collection-plan.ts';
 import { type Given, givenOf } from './envelopes.ts';
-import { failure, type HandlerCode, NotWritten, notFound, toId, type Writing } from './handler-code.ts';
+import { collectionOf, failure, type HandlerCode, NotWritten, notFound, toId, type Writing } from './handler-code.ts';
 import { idsIn, toShape } from './resource-paths.ts';
 
 /** An id in the path of a record: of its parent, or of something that is not stored. */
@@ -68,7 +68,7 @@ export function checkExists(
   variable: CheckedCode,
   owners: OwnerId[],
 ): void {
-  made.lines.push(code`const ${variable} = await ${checkedName(writing.plan.name)}.read(${id});`);
+  made.lines.push(code`const ${variable} = await ${collectionOf(writing, made)}.read(${id});`);
   made.lines.push(code`if (${isMissing(variable, owners)}) ${notFound(writing, made)};`);
 }
 
@@ -92,9 +92,8 @@ export function checkParent(writing: Writing, made: HandlerCode, [owner]: OwnerI
   const { parentPlan } = writing.plan;
   if (!parentPlan || !owner) return;
   const { plan } = parentPlan;
-  made.takes.add(plan.name);
   const around = aroundParent(writing, made, plan);
-  const read = code`await ${checkedName(plan.name)}.${around.length > 0 ? code`read` : code`get`}(${owner.value})`;
+  const read = code`await ${collectionOf(writing, made, plan)}.${around.length > 0 ? code`read` : code`get`}(${owner.value})`;
   if (around.length === 0) made.lines.push(code`if (!(${read})) ${notFound(writing, made, plan)};`);
   else {
     made.lines.push(code`const parent = ${read};`);

@@ -211,7 +211,9 @@ class TestCode {
       .map((one) => [one.name, this.#toParameter(operation, one)] as const);
     const once = operation.parameters.find(({ keptHours, required }) => keptHours !== undefined && required);
     const known = conditionOf(operation);
+    const { tenant } = this.#collection.plan;
     const headers = [
+      ...(tenant ? [[tenant.name, this.#toSample(tenant.schema)] as const] : []),
       ...(once ? [[once.name, this.#toKey()] as const] : []),
       ...(known && (known.required || declaresDemand(operation) || given !== undefined)
         ? [[known.name, toLiteral(condition)] as const]
