@@ -46,8 +46,8 @@ export interface ContractFirstOptions {
   apiKeys?: readonly string[];
   rates?: Rates;
   /**
-   * The function that counts requests for rate limits that several servers share. By default, it is the store's
-   * function.
+   * The function that counts requests for rate limits, if several servers share the limits. By default, it is the
+   * store's function.
    */
   countWindow?: WindowCounter;
   /** A function that replaces the service's own `verifyToken`. */

@@ -31,7 +31,7 @@ export type Domain = Register extends { domain: infer All } ? All : Record<never
 /** The codes that the collections add to the catalogue of errors. */
 export type DomainErrors = Register extends { errors: infer All } ? All : Record<never, never>;
 
-/** The transactions that the collections define, by the name of the collection, and by their own name. */
+/** The transactions that the collections define, by collection and by name. */
 export type ServiceTransactions = Register extends { transactions: infer All } ? All : Record<never, never>;
 
 /** The services that `src/services.ts` builds. */

@@ -29,11 +29,14 @@ const SETTINGS = {
   database: readDatabase,
   /** API keys that are valid in addition to those in the database. */
   apiKeys: readKeys,
-  /** The addresses and ranges of proxies. Their `X-Forwarded-For` is trusted. */
+  /** The addresses and ranges of the proxies from which the server accepts `X-Forwarded-For`. */
   trustProxy: (read) => read.parsed('TRUST_PROXY', `${RANGES}, or unix`, toItems(isProxy)),
   /** The path of PUBLIC_URL, such as `/shop`, which a proxy removes before it forwards a request. Empty by default. */
   publicPath: (read) => read.parsed('PUBLIC_URL', 'a URL, such as https://example.com/shop', toPublicPath),
-  /** The addresses and ranges of clients. Spans of their requests continue the trace in their `traceparent`. */
+  /**
+   * The addresses and ranges of the clients from which the server accepts `traceparent`: spans continue the client's
+   * trace.
+   */
   trustTraces: (read) => read.parsed('TRUST_TRACES', RANGES, toItems(isRange)),
   /** The origins of web pages that may call the service from a browser: `https://shop.example`. */
   corsOrigins: (read) => read.parsed('CORS_ORIGINS', ORIGINS, toItems(isOrigin)),

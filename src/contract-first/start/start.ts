@@ -41,8 +41,8 @@ export async function start(service: Service): Promise<void> {
 }
 
 /**
- * Checks a first start before it creates a database. A start without an API key in production fails, and so does one
- * whose address is in use. @throws ConfigError
+ * Checks a first start before it creates a database. @throws ConfigError if the address is in use; in production also
+ * if no API key is configured
  */
 async function checkFirstStart(config: Config, { domain }: Service, isTaken: boolean): Promise<void> {
   if (!(await isNew(config.database, domain))) return;

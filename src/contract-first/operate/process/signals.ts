@@ -6,9 +6,9 @@ import type { Logger } from 'pino';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /**
- * True if the process was started in a terminal. SIGHUP then means that the terminal has closed, and `isatty` would now
- * return false. Without a terminal, SIGHUP comes from logrotate, which asks programs to reopen their log files. This
- * program has no log files.
+ * True if the process was started in a terminal. SIGHUP then means that the terminal has closed. This is found out at
+ * the start, because `isatty` returns false after that. Without a terminal, SIGHUP comes from logrotate, which asks
+ * programs to reopen their log files. This program has no log files.
  */
 const IN_TERMINAL = [0, 1, 2].some((descriptor) => isatty(descriptor));
 

@@ -20,7 +20,10 @@ interface StoppingOptions {
   log: Log;
   /** Kills this process. */
   endByForce: () => void;
-  /** Resolves when the server listens. Before that, it cannot be closed. */
+  /**
+   * Resolves when the server listens. The stop waits for this, because Fastify cannot close a server that is about to
+   * listen.
+   */
   listening: Promise<unknown>;
   /** `isAsked` becomes true when the stop begins. */
   stop: { isAsked: boolean };
@@ -34,7 +37,7 @@ export function prepareStop(options: StoppingOptions): (signal: string) => void 
   const { app, store, config, log, endByForce, listening, stop } = options;
   const { logger } = log;
   async function end(reason: { err: unknown } | { signal: string }): Promise<void> {
-    // A second error ends the process immediately, because Node's default applies to it.
+    // Without these listeners, Node ends the process at the next error.
     process.off('uncaughtException', onError).off('unhandledRejection', onError);
     setTimeout(endByForce, config.drainDelay + config.stopTimeout + STORE_TIMEOUT).unref();
     const isError = 'err' in reason;

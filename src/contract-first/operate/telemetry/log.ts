@@ -15,7 +15,8 @@ const MOST_WAITING = 4 * 1024 * 1024;
  */
 const CHUNK_LENGTH = 4000;
 /**
- * The size of a piece, in bytes: the parts that are written together. It is the size of the buffer of a pipe in Linux.
+ * The maximum size of a piece, in bytes: the size of a pipe's buffer in Linux. A piece consists of the parts that are
+ * written together.
  */
 const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
@@ -27,7 +28,7 @@ const LAST_LINES = 1000;
 
 export interface Log {
   logger: Logger;
-  /** Writes complete lines. Several may be in one text. */
+  /** Writes a text of one or more complete lines. */
   write(lines: string): void;
   /**
    * Resolves when all lines are written, or when their writing has failed for a second. While a write hangs, it does

@@ -131,7 +131,10 @@ function addFiles({ gauge }: Add, file: string): void {
   });
 }
 
-/** Adds the histogram of the durations that `counts` has collected. prom-client calls only `get` of a metric. */
+/**
+ * Adds the histogram of the durations that `counts` has collected. An object with `get` is enough as a metric, because
+ * prom-client calls nothing else.
+ */
 function addDurations(registry: Registry, name: string, counts: RequestCounts): void {
   const metric = { name, help: 'Duration of requests, until their reply was sent.', type: 'histogram' };
   const toSamples = ({ buckets, sum, count, labels }: Durations) => {

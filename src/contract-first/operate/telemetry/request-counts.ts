@@ -63,7 +63,7 @@ export class RequestCounts extends Counts {
   /** `pathOf` returns the path of an operation with its parameters: `/v1/books/{bookId}`. */
   constructor(pathOf: (operationId: string) => string, catalogue: Catalogue) {
     super();
-    // An error reply that a handler sends has no code. It is counted with the first code of its status.
+    // An error reply that a handler sends has no code. It is counted with the catalogue's first code for its status.
     this.#codes = new Map(
       Object.entries(catalogue)
         .reverse()

@@ -4,7 +4,7 @@ import { toPrintable } from '../../json/literals.ts';
 /** The words for pino's levels. Level 30 (info) is the usual one, and has no word. */
 const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };
 
-/** Converts complete lines of JSON, which may be several in one text. */
+/** Converts a text of one or more complete lines of JSON. */
 export const toShortLines = (lines: string): string => lines.replace(/^.+$/gm, toShortLine);
 
 function toShortLine(line: string): string {

@@ -34,7 +34,7 @@ interface TracesParts {
    * by its variables.
    */
   ratio: number | undefined;
-  /** The addresses and ranges of clients. Spans continue the trace in their `traceparent`. */
+  /** The addresses and ranges of the clients whose trace is continued, if they send `traceparent`. */
   trusted: readonly string[];
   logger: Logger;
 }
@@ -64,7 +64,7 @@ export function buildTraces(parts: TracesParts): AddTraces {
 
   return (app, collections, counts, toLogged, toAddress) => {
     const commits: Commits = { counts, spans: new WeakMap() };
-    // A collector that does not reply may delay the stop only for a moment.
+    // Waits at most `LAST_SPANS`, so that a collector that does not reply cannot delay the stop for longer.
     app.addHook('onClose', async () => {
       await Promise.race([provider.shutdown(), wait(LAST_SPANS)]);
     });
