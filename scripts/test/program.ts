@@ -23,7 +23,8 @@ export async function buildProgram(): Promise<BuiltProgram> {
   const folder = mkdtempSync(join(ROOT, '.tap/program-'));
   const installed = join(folder, 'node_modules/contract-first');
   await buildPackage(join(installed, 'dist'));
-  // The built package is without sources, so Node must not resolve its source condition.
+  // The built package is without sources, so the condition that resolves imports to sources is removed from its
+  // package.json.
   const manifest = readFileSync(join(ROOT, 'src/contract-first/package.json'), 'utf8');
   writeFileSync(join(installed, 'package.json'), manifest.replace(/"contract-first-source": .*,\n/g, ''));
   await writeProgram(folder);

@@ -1,6 +1,6 @@
 /**
- * The upper bound: a server of node:http that replies to every request with the first 20 pets, which it has read only
- * once. A server on Node that did any work could not be faster.
+ * An upper bound for the benchmark: this server of node:http replies to every request with the first 20 pets, which it
+ * reads once at its start. A server on Node that does more work cannot be faster.
  */
 import { createServer } from 'node:http';
 import Sqlite from 'better-sqlite3';
