@@ -24,15 +24,15 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Returns animals in the order of their creation, one page at a time. If there are more, the reply has a `Link` header with
-         *     `rel="next"`: request that URL to get the next page.
+         * @description Returns animals in the order of their creation, one page at a time. If another page follows, the reply contains a `Link`
+         *     header with `rel="next"`: request its URL to get the next page.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description Adds an animal and assigns its `id`. When you receive the reply, the animal is stored durably. If you leave out `status`,
-         *     the animal has none.
+         * @description Adds an animal and assigns its `id`. When you receive the reply, the animal is stored durably. If you send no `status`, the
+         *     animal has none.
          */
         post: operations["createPet"];
         delete?: never;
@@ -51,8 +51,8 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Returns one animal. **Deprecated: to be removed on 5 December 2030.** From then on it answers 410 `gone`. Use `GET /pets` with
-         *     its `status` filter instead.
+         * @description Returns one animal. **Deprecated: to be removed on 5 December 2030.** From that day on, the reply is 410 `gone`. Use
+         *     `GET /pets` with its `status` filter instead.
          */
         get: operations["getPet"];
         put?: never;
@@ -80,7 +80,8 @@ export interface components {
          */
         CategoryId: bigint;
         /**
-         * @description The animal's name: 1 to 255 characters (Unicode code points), stored exactly as sent. U+0000 is a 400.
+         * @description The animal's name, with 1 to 255 characters (Unicode code points). The service stores it exactly as you send it. If it
+         *     contains U+0000, the reply is 400.
          * @example Rex
          */
         PetName: string;
@@ -106,16 +107,16 @@ export interface components {
         /** @description Animals, in the order of their creation. */
         Pets: components["schemas"]["Pet"][];
         /**
-         * @description What went wrong, for programs. The table under Errors explains each code. Later versions may add codes: handle an
+         * @description The kind of the error, for programs. The table under Errors explains each code. Later versions may add codes: handle an
          *     unknown code by its `status`.
          * @example invalid_request
          */
         ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "pet_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "already_done" | "gone" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limited" | "headers_too_large" | "internal_error" | "not_implemented" | "outcome_unknown" | "overloaded" | "unavailable" | "http_version_not_supported" | "ids_used_up" | "bad_request" | "payment_required" | "not_found" | "not_acceptable" | "conflict" | "length_required" | "precondition_failed" | "range_not_satisfiable" | "misdirected_request" | "unprocessable_content" | "locked" | "failed_dependency" | "too_early" | "upgrade_required" | "precondition_required" | "unavailable_for_legal_reasons" | "bad_gateway" | "gateway_timeout" | "insufficient_storage";
-        /** @description The body of every failure. */
+        /** @description The body of every error reply. */
         Error: {
             code: components["schemas"]["ErrorCode"];
             /**
-             * @description What went wrong, for people. The wording may change.
+             * @description The error, described for people. Later versions may change the text.
              * @example body.name is missing
              */
             message: string;
@@ -125,7 +126,7 @@ export interface components {
              * @example 400
              */
             status: number;
-            /** @description The problems in the message of an `invalid_request`, for programs; at most the first 20. */
+            /** @description The problems of an `invalid_request`, for programs. If there are more than 20, the list contains the first 20. */
             problems?: components["schemas"]["Problem"][];
         };
         /** @description One problem at one place of a request. */
@@ -142,19 +143,20 @@ export interface components {
              */
             place: string;
             /**
-             * @description The JSON Schema keyword that the value breaks, or `unknown`, `repeated`, `inexact` or `syntax`. More may be added.
+             * @description The JSON Schema keyword that the value breaks, or `unknown`, `repeated`, `inexact` or `syntax`. Later versions may add
+             *     codes.
              * @example required
              */
             code: string;
             /**
-             * @description What is wrong there, for people. The wording may change.
+             * @description The problem, described for people. Later versions may change the text.
              * @example body.name is missing
              */
             message: string;
         };
     };
     responses: {
-        /** @description The request breaks a rule of this contract. The message names each place. */
+        /** @description The request breaks a rule of this contract. The message names each wrong value. */
         InvalidRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -166,7 +168,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A required field is missing, or a value or the JSON itself is invalid. The message names each place. */
+        /** @description A required field is missing, a value is invalid, or the body is not JSON. The message names each wrong value. */
         InvalidBody: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -189,7 +191,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The API key may not do this. */
+        /** @description The API key lacks a scope of the operation. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -202,7 +204,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The API key may not do this. */
+        /** @description The API key lacks a scope of the operation. */
         ForbiddenToAdd: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -215,7 +217,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is larger than the operation takes. */
+        /** @description The body is larger than the operation allows. */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -264,7 +266,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Any other failure, by its `code`. */
+        /** @description Any other error. Its `code` tells which one. */
         Failure: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -282,8 +284,8 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Identifies this request in the service's log. Quote it when you report a problem. If the request has a valid `traceparent`
-         *     (W3C Trace Context), it ends with the trace id.
+         * @description Identifies this request in the service's log. Include it when you report a problem. If the request has a valid `traceparent`
+         *     (W3C Trace Context), the value ends with the trace id.
          */
         "X-Request-Id": string;
         /**
@@ -308,9 +310,9 @@ export interface components {
          * @example "key";q=100;w=1
          */
         "RateLimit-Policy": string;
-        /** @description Since when the operation is deprecated, as `@` and Unix time in seconds (RFC 9745). */
+        /** @description The time since which the operation is deprecated, as `@` and Unix time in seconds (RFC 9745). */
         Deprecation: string;
-        /** @description When the operation will be removed, as an HTTP date (RFC 8594). */
+        /** @description The time at which the operation will be removed, as an HTTP date (RFC 8594). */
         Sunset: string;
         /** @description The operation to use instead, as `<url>; rel="successor-version"` (RFC 8288, RFC 5829). */
         Successor: string;
@@ -330,8 +332,8 @@ export interface operations {
                 /** @description Only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
                 /**
-                 * @description The cursor from the `Link` header of the previous page: the page begins there. Send it unchanged and with the same
-                 *     `status`.
+                 * @description The cursor from the `Link` header of the previous page. This page begins after that page. Send the cursor unchanged, and
+                 *     with the same `status`.
                  */
                 after?: string;
             };
@@ -370,9 +372,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to repeat this request after any failure. Send 1 to 255 visible ASCII characters, such as a random UUID, and
-                 *     a new key for each animal. The service remembers it for 24 hours, separately for each API key. With the same body, the
-                 *     reply is that of the first request; with another body, it is a 422.
+                 * @description With this header, it is safe to repeat the request after any failure. Send 1 to 255 visible ASCII characters, such as a
+                 *     random UUID. Use a new key for each animal. The service remembers a key for 24 hours, separately for each API key. If you
+                 *     repeat the request with the same body, you get the reply of the first request; with another body, you get a 422.
                  */
                 "Idempotency-Key"?: string;
             };
@@ -395,8 +397,9 @@ export interface operations {
                     /** @description The URL of the new animal (RFC 9110, section 10.2.2). */
                     Location: string;
                     /**
-                     * @description An earlier request with the same `Idempotency-Key` added the animal. The reply is the same as then, even if the
-                     *     animal was changed since, unless a new version of the service no longer allows that reply.
+                     * @description An earlier request with the same `Idempotency-Key` added the animal. This reply repeats the earlier one, even if the
+                     *     animal has changed since then. If a new version of the service no longer allows the earlier reply, this reply
+                     *     contains the current animal.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
@@ -475,7 +478,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The API key may not do this. */
+            /** @description The API key lacks a scope of the operation. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -522,7 +525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other failure, by its `code`. */
+            /** @description Any other error. Its `code` tells which one. */
             default: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
