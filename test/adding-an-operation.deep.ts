@@ -106,122 +106,127 @@ async function callFeatures(t: Test, url: string): Promise<void> {
   t.equal((await send('/pet-pictures', 'PUT', 'a'.repeat(65537), bytes))[0], 413);
 }
 
-t.test('a team adds an operation with the contract, a handler and `npm run generate` alone', async (t) => {
-  const folder = copyProject(t);
-  const before = readFiles(folder);
-  const contract = join(folder, 'openapi/petstore.yaml');
-  const [paths, components] = readFileSync(contract, 'utf8').split(/^(?=components:)/m);
-  writeFileSync(contract, `${paths}${exampleIn('yaml').replace('paths:\n', '')}${PATHS}\n${components}`);
-  for (const [id, text] of Object.entries(HANDLERS)) writeFileSync(join(folder, `handlers/${id}.ts`), text);
+t.test(
+  'to add an operation, a team only edits the contract, writes a handler and runs `npm run generate`',
+  async (t) => {
+    const folder = copyProject(t);
+    const before = readFiles(folder);
+    const contract = join(folder, 'openapi/petstore.yaml');
+    const [paths, components] = readFileSync(contract, 'utf8').split(/^(?=components:)/m);
+    writeFileSync(contract, `${paths}${exampleIn('yaml').replace('paths:\n', '')}${PATHS}\n${components}`);
+    for (const [id, text] of Object.entries(HANDLERS)) writeFileSync(join(folder, `handlers/${id}.ts`), text);
 
-  await t.test(
-    '`npm start` fails and names every stale generated file and every missing handler until all are fixed',
-    async (t) => {
-      const stale = await run(folder, 'npm start').ended;
-      t.equal(stale.code, 1);
-      t.match(stale.output, /^src\/generated\/contract\.ts is stale: run `npm run generate`/m);
-      const generated = await run(folder, 'npm run generate').ended;
-      t.equal(generated.code, 1, 'the handler is missing');
-      const missing = await run(folder, 'npm start').ended;
-      t.equal(missing.code, 1);
-      t.notMatch(missing.output, 'stale');
-      for (const { output } of [stale, generated, missing]) {
-        t.match(output, /^operation createPets has no handlers\/createPets\.ts$/m);
-      }
-    },
-  );
+    await t.test(
+      'until a new operation has generated files and a handler, `npm start` fails and names each stale or missing file',
+      async (t) => {
+        const stale = await run(folder, 'npm start').ended;
+        t.equal(stale.code, 1);
+        t.match(stale.output, /^src\/generated\/contract\.ts is stale: run `npm run generate`/m);
+        const generated = await run(folder, 'npm run generate').ended;
+        t.equal(generated.code, 1, 'the handler is missing');
+        const missing = await run(folder, 'npm start').ended;
+        t.equal(missing.code, 1);
+        t.notMatch(missing.output, 'stale');
+        for (const { output } of [stale, generated, missing]) {
+          t.match(output, /^operation createPets has no handlers\/createPets\.ts$/m);
+        }
+      },
+    );
 
-  writeFileSync(join(folder, 'handlers/createPets.ts'), exampleIn('ts'));
-  const test = "import t from 'tap';\n\nt.test('the new operation passes its own test', async (t) => t.ok(true));\n";
-  for (const id of ['createPets', ...Object.keys(HANDLERS)]) {
-    writeFileSync(join(folder, `test/operations/${id}.test.ts`), test);
-  }
-
-  await t.test(
-    'the server serves a new operation: it checks the key and the request, and documents the operation',
-    async (t) => {
-      const server = run(folder, 'npm start', ORIGIN);
-      t.teardown(() => process.kill(-server.pid));
-      const { output } = await server.ended;
-      const [origin] = ORIGIN.exec(output) ?? [];
-      if (!origin) throw new Error(output);
-      const send = async (body: unknown, headers: Record<string, string> = { authorization: `Bearer ${KEY}` }) => {
-        const type = { 'content-type': 'application/json' };
-        const reply = await fetch(`${origin}/v1/pet-batches`, {
-          method: 'POST',
-          body: JSON.stringify(body),
-          headers: { ...type, ...headers },
-        });
-        return { status: reply.status, body: await reply.json() };
-      };
-
-      const pets = [
-        { name: 'Rex', categoryId: 7, status: 'sold' },
-        { name: 'Mia', categoryId: 7 },
-      ];
-      const added = await send(pets);
-      t.equal(added.status, 201);
-      t.strictSame(added.body, [
-        { id: 1, ...pets[0] },
-        { id: 2, ...pets[1] },
-      ]);
-      t.equal((await send(pets, {})).status, 401);
-      const { status, body } = await send([pets[0], { name: '', categoryId: '7', stauts: 'sold' }]);
-      t.equal(status, 400);
-      t.match(body, { code: 'invalid_request', message: /body\.1\.stauts.*body\.1\.name.*body\.1\.categoryId/ });
-      t.equal((await send([])).status, 400);
-      t.equal((await send(Array(101).fill(pets[1]))).status, 400);
-      await t.test(
-        'new operations may use CSV replies, merge patches, forms with files and other features of a contract',
-        (t) => callFeatures(t, `${origin}/v1`),
-      );
-      const document = await (await fetch(`${origin}/openapi.json`)).json();
-      t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
-    },
-  );
-
-  const files = TESTS.map((name) => `test/${name}`).join(' ');
-  const [lint, properties, others] = await Promise.all([
-    run(folder, 'npm run contract:lint').ended,
-    run(folder, `RUNS=100 ${NODE} test/properties/requests.test.ts`).ended,
-    run(folder, `TEST_FILES='${files}' ${NODE} scripts/test/in-one-process.js`).ended,
-  ]);
-
-  await t.test('the lint accepts a new operation, and the property tests cover it without new test code', async (t) => {
-    t.equal(lint.code, 0, lint.output);
-    t.equal(properties.code, 0, properties.output);
-    for (const rule of ['body minItems', 'body maxItems', 'body.items.name maxLength', 'body x-max-bytes']) {
-      t.match(properties.output, `createPets refuses ${rule}`);
+    writeFileSync(join(folder, 'handlers/createPets.ts'), exampleIn('ts'));
+    const test = "import t from 'tap';\n\nt.test('the new operation passes its own test', async (t) => t.ok(true));\n";
+    for (const id of ['createPets', ...Object.keys(HANDLERS)]) {
+      writeFileSync(join(folder, `test/operations/${id}.test.ts`), test);
     }
-    t.match(properties.output, 'createPets accepts what the contract allows');
-    t.match(properties.output, 'createPets answers 401 without a valid key');
-    t.match(properties.output, 'putPicture as multipart/form-data refuses body.petId minimum');
-  });
 
-  await t.test('after an operation is added, the tests of the other operations still pass', async (t) => {
-    t.equal(others.code, 0, others.output.slice(others.output.search(/\bnot ok/)));
-  });
+    await t.test(
+      'the server checks the key and the body of a request to a new operation, and documents the operation',
+      async (t) => {
+        const server = run(folder, 'npm start', ORIGIN);
+        t.teardown(() => process.kill(-server.pid));
+        const { output } = await server.ended;
+        const [origin] = ORIGIN.exec(output) ?? [];
+        if (!origin) throw new Error(output);
+        const send = async (body: unknown, headers: Record<string, string> = { authorization: `Bearer ${KEY}` }) => {
+          const type = { 'content-type': 'application/json' };
+          const reply = await fetch(`${origin}/v1/pet-batches`, {
+            method: 'POST',
+            body: JSON.stringify(body),
+            headers: { ...type, ...headers },
+          });
+          return { status: reply.status, body: await reply.json() };
+        };
 
-  await t.test(
-    'adding operations changes only the contract, handlers and tests of the new operations, and generated files',
-    async (t) => {
-      const after = readFiles(folder);
-      const touched = [...after].filter(([name, hash]) => before.get(name) !== hash).map(([name]) => name);
-      t.strictSame(touched.sort(), [
-        'handlers/createPets.ts',
-        'handlers/patchLabels.ts',
-        'handlers/putPicture.ts',
-        'openapi/petstore.yaml',
-        'src/generated/contract.ts',
-        'src/generated/handlers.ts',
-        'test/operations/createPets.test.ts',
-        'test/operations/patchLabels.test.ts',
-        'test/operations/putPicture.test.ts',
-      ]);
-      t.strictSame(
-        [...before.keys()].filter((name) => !after.has(name)),
-        [],
-      );
-    },
-  );
-});
+        const pets = [
+          { name: 'Rex', categoryId: 7, status: 'sold' },
+          { name: 'Mia', categoryId: 7 },
+        ];
+        const added = await send(pets);
+        t.equal(added.status, 201);
+        t.strictSame(added.body, [
+          { id: 1, ...pets[0] },
+          { id: 2, ...pets[1] },
+        ]);
+        t.equal((await send(pets, {})).status, 401);
+        const { status, body } = await send([pets[0], { name: '', categoryId: '7', stauts: 'sold' }]);
+        t.equal(status, 400);
+        t.match(body, { code: 'invalid_request', message: /body\.1\.stauts.*body\.1\.name.*body\.1\.categoryId/ });
+        t.equal((await send([])).status, 400);
+        t.equal((await send(Array(101).fill(pets[1]))).status, 400);
+        await t.test('new operations may declare CSV replies, merge-patch bodies and forms with files', (t) =>
+          callFeatures(t, `${origin}/v1`),
+        );
+        const document = await (await fetch(`${origin}/openapi.json`)).json();
+        t.match(document, { paths: { '/pet-batches': { post: { operationId: 'createPets' } } } });
+      },
+    );
+
+    const files = TESTS.map((name) => `test/${name}`).join(' ');
+    const [lint, properties, others] = await Promise.all([
+      run(folder, 'npm run contract:lint').ended,
+      run(folder, `RUNS=100 ${NODE} test/properties/requests.test.ts`).ended,
+      run(folder, `TEST_FILES='${files}' ${NODE} scripts/test/in-one-process.js`).ended,
+    ]);
+
+    await t.test(
+      'the lint accepts a contract with new operations, and the property tests cover them without new test code',
+      async (t) => {
+        t.equal(lint.code, 0, lint.output);
+        t.equal(properties.code, 0, properties.output);
+        for (const rule of ['body minItems', 'body maxItems', 'body.items.name maxLength', 'body x-max-bytes']) {
+          t.match(properties.output, `createPets refuses ${rule}`);
+        }
+        t.match(properties.output, 'createPets accepts what the contract allows');
+        t.match(properties.output, 'createPets answers 401 without a valid key');
+        t.match(properties.output, 'putPicture as multipart/form-data refuses body.petId minimum');
+      },
+    );
+
+    await t.test('after an operation is added, the tests of the other operations still pass', async (t) => {
+      t.equal(others.code, 0, others.output.slice(others.output.search(/\bnot ok/)));
+    });
+
+    await t.test(
+      'adding operations changes only the contract, the generated files, and the handlers and tests of these operations',
+      async (t) => {
+        const after = readFiles(folder);
+        const touched = [...after].filter(([name, hash]) => before.get(name) !== hash).map(([name]) => name);
+        t.strictSame(touched.sort(), [
+          'handlers/createPets.ts',
+          'handlers/patchLabels.ts',
+          'handlers/putPicture.ts',
+          'openapi/petstore.yaml',
+          'src/generated/contract.ts',
+          'src/generated/handlers.ts',
+          'test/operations/createPets.test.ts',
+          'test/operations/patchLabels.test.ts',
+          'test/operations/putPicture.test.ts',
+        ]);
+        t.strictSame(
+          [...before.keys()].filter((name) => !after.has(name)),
+          [],
+        );
+      },
+    );
+  },
+);

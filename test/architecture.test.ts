@@ -161,7 +161,7 @@ function folderOf(file: string): string {
 }
 
 t.test(
-  'a file imports other files only from the folders that the list of allowed imports names for its folder',
+  'each file imports only from its own folder and from the folders that the list of allowed imports names for it',
   async (t) => {
     for (const file of ['src', 'handlers', 'scripts', 'test'].flatMap((folder) => filesBelow(folder))) {
       const folder = folderOf(file);
@@ -175,7 +175,7 @@ t.test(
   },
 );
 
-t.test('each entry of the list of allowed imports is used by a file', async (t) => {
+t.test('each import that the list of allowed imports permits is made by at least one file', async (t) => {
   for (const [part, names] of Object.entries(MAY_IMPORT)) {
     const path = `${PACKAGE}/${part}`;
     const files = path.endsWith('.ts') ? [path] : filesBelow(path);
@@ -259,7 +259,7 @@ t.test('only prose.ts and html.ts may write HTML without escaping it', async (t)
   );
 });
 
-t.test('only the store and the transactions.ts of a collection contain SQL', async (t) => {
+t.test('only files of the store and files named transactions.ts contain SQL', async (t) => {
   for (const file of [...filesBelow('src'), ...filesBelow('handlers')].filter(
     (name) => !name.startsWith('src/contract-first/store/') && !name.endsWith('/transactions.ts'),
   )) {
@@ -267,7 +267,7 @@ t.test('only the store and the transactions.ts of a collection contain SQL', asy
   }
 });
 
-t.test("only the pet store's own folder and the generated files mention pets", async (t) => {
+t.test('below src/, only the folders pets/ and generated/ mention pets', async (t) => {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => /\.(ts|js|sql|css)$/.test(name) && !/^(pets|generated)\//.test(name),
   );
@@ -290,7 +290,7 @@ const CHOSEN = [
 ];
 
 t.test(
-  'the pet store depends only on contract-first and a fixed list of libraries, in the version ranges of contract-first',
+  "the pet store depends only on contract-first and a fixed list of libraries, in contract-first's version ranges",
   async (t) => {
     const read = (folder: string) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
     const [own, engine] = [read('.'), read(PACKAGE)];
@@ -303,7 +303,7 @@ t.test(
 );
 
 t.test(
-  'the npm scripts for installing, building and starting work without a shell of one operating system',
+  'the npm scripts for installing, building and starting only call `node`, so that they work in any shell',
   async (t) => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     for (const name of ['preinstall', 'prestart', 'start', 'build', 'dev'])
@@ -319,18 +319,21 @@ t.test("every operation's handler has a test", async (t) => {
   t.strictSame(names('test/operations'), names('handlers'));
 });
 
-t.test('no comment begins with words like "What", "Those" or "The same", which leave its subject open', async (t) => {
-  const written = ['src', 'handlers', 'scripts', 'openapi'].flatMap((folder) =>
-    filesBelow(folder, /\.(ts|js|sql|lua)$/),
-  );
-  for (const file of written) {
-    t.notMatch(
-      readFileSync(join(ROOT, file), 'utf8'),
-      /(\/\*\*|^ *\*|\/\/|^ *--) (What|Those|That of|That a|The same|Whose)\b/m,
-      file,
+t.test(
+  'no comment begins with a word such as "What" or "Those", which would hide the subject of the sentence',
+  async (t) => {
+    const written = ['src', 'handlers', 'scripts', 'openapi'].flatMap((folder) =>
+      filesBelow(folder, /\.(ts|js|sql|lua)$/),
     );
-  }
-});
+    for (const file of written) {
+      t.notMatch(
+        readFileSync(join(ROOT, file), 'utf8'),
+        /(\/\*\*|^ *\*|\/\/|^ *--) (What|Those|That of|That a|The same|Whose)\b/m,
+        file,
+      );
+    }
+  },
+);
 
 t.test('every property test has a fixed seed, so that each run tries the same cases', async (t) => {
   for (const file of filesBelow('test')) {

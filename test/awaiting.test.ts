@@ -55,12 +55,15 @@ function mistakesIn(file: string, text = readFileSync(file, 'utf8')): string[] {
   return found;
 }
 
-t.test('an async function awaits a promise inside its try block, so that its catch handles a rejection', async (t) => {
-  t.strictSame(
-    FOLDERS.flatMap(filesBelow).flatMap((file) => mistakesIn(file)),
-    [],
-  );
-  const wrong = 'async () => { try { return check(); } catch {} }; Promise.resolve(check()).then(f, g);';
-  t.strictSame(mistakesIn('a.ts', wrong), ['a.ts: return check();', 'a.ts: Promise.resolve(check())']);
-  t.strictSame(mistakesIn('a.ts', 'async () => { try { return await check(); } catch {} }; Promise.resolve([])'), []);
-});
+t.test(
+  'every promise in a `try` block is awaited there, so that the `catch` block handles its rejection',
+  async (t) => {
+    t.strictSame(
+      FOLDERS.flatMap(filesBelow).flatMap((file) => mistakesIn(file)),
+      [],
+    );
+    const wrong = 'async () => { try { return check(); } catch {} }; Promise.resolve(check()).then(f, g);';
+    t.strictSame(mistakesIn('a.ts', wrong), ['a.ts: return check();', 'a.ts: Promise.resolve(check())']);
+    t.strictSame(mistakesIn('a.ts', 'async () => { try { return await check(); } catch {} }; Promise.resolve([])'), []);
+  },
+);

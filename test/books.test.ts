@@ -47,7 +47,7 @@ async function testAnyName(
   t.match((await store.records.list({ limit: 1 }))?.body.read(), [{ id, ...book }]);
 }
 
-t.test('books are stored in a SQLite database in memory', async (t) => {
+t.test('the store passes its tests with books in a SQLite database in memory', async (t) => {
   const open = () => openBooks({ kind: 'memory' });
   testStore(t, { isShared: false, prepare: () => ({ open, execute: () => {}, count: () => 0 }) }, books);
   t.test('a field of a record may have any name', async (t) =>
@@ -55,7 +55,7 @@ t.test('books are stored in a SQLite database in memory', async (t) => {
   );
 });
 
-t.test('books are stored in a SQLite file', async (t) => {
+t.test('the store passes its tests with books in a SQLite file', async (t) => {
   const prepare = (t: Test) => {
     const file = `${t.testdir()}/books.db`;
     const run = <Result>(use: (db: Sqlite) => Result) => {
@@ -71,12 +71,12 @@ t.test('books are stored in a SQLite file', async (t) => {
     };
   };
   testSharing(t, { isShared: true, prepare }, books);
-  t.test('a stored record without a required field is counted as breaking the contract', async (t) =>
+  t.test('the store counts a stored record that lacks a required field as breaking the contract', async (t) =>
     testMissingField(t, prepare(t)),
   );
 });
 
-t.test('books are stored in PostgreSQL', async (t) => {
+t.test('the store passes its tests with books in PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   const openAt = async (url: string, own: AnyDescription = books) => {
     const store = await openPostgres(settingsOf(url), { books: own }, LIMITS, {}, 60_000);
@@ -94,14 +94,14 @@ t.test('books are stored in PostgreSQL', async (t) => {
     };
   }
   testStore(t, { isShared: true, prepare }, books);
-  t.test('a stored record without a required field is counted as breaking the contract', async (t) =>
+  t.test('the store counts a stored record that lacks a required field as breaking the contract', async (t) =>
     testMissingField(t, prepare()),
   );
   t.test('a field of a record may have any name', async (t) => testAnyName(t, (own) => openAt(server.newUrl(), own)));
 });
 
 t.test(
-  'a description of a collection with a wrong table name, filter, unique set or column stops the start',
+  'in the description of a collection, a wrong table name, filter, unique set or column is an error',
   async (t) => {
     t.throws(() => toTable({ ...books, table: 'Books; --' }), { message: /named in small letters.*Books; --/ });
     t.throws(() => toTable({ ...books, lists: { equal: ['authors'] } }), { message: /cannot be filtered by authors/ });
@@ -124,7 +124,7 @@ function withMigrations(t: Test, change: (sql: string) => string): AnyDescriptio
 }
 
 t.test(
-  'if the migrations create a table that differs from its description, the start fails and the database stays unchanged',
+  "if a table from the migrations differs from its collection's description, the start fails and changes nothing",
   async (t) => {
     const server = await startPostgres(t);
     const both = ['sqlite', 'postgres'];

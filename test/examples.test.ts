@@ -102,7 +102,7 @@ const declared = Object.values<Json>(resolveDocument(parse(CONTRACT), () => {}).
     ),
   );
 
-t.test('every example reply of the contract is compared with a reply of the server', async (t) => {
+t.test('for every example reply of the contract, a test compares it with a reply of the server', async (t) => {
   t.strictSame(declared.map(({ name }) => name).sort(), Object.keys(ASKS).sort());
 });
 
@@ -124,7 +124,7 @@ for (const { name, status, value, headers } of declared) {
   });
 }
 
-t.test('the example headers in the contract are those of a first request and a first page', async (t) => {
+t.test('the example headers in the contract equal those of a first request, and link to the second page', async (t) => {
   const headers = headersOf('listPets two');
   const given = await ask(t, [{ pets: Array(21).fill(REX), rate: '121/s' }, `${PETS}?limit=20`]);
   const expected = Object.fromEntries(headers.filter(([name]) => name !== 'x-request-id'));

@@ -36,7 +36,7 @@ const countIn = (files: string[], folder: string) => files.filter((file) => file
 const countMeanings = (files: string[]) =>
   files.length - Math.min(countIn(files, 'store/sqlite/'), countIn(files, 'store/postgres/'));
 
-t.test('two files of the package never export one name with two meanings', async (t) => {
+t.test('no two files of the package export the same name with different meanings', async (t) => {
   t.ok(FILES_OF.size > 500, 'the search finds the exported names');
   for (const [name, files] of FILES_OF)
     t.equal(countMeanings(files), name in SHARED ? 2 : 1, `${name}: ${files.join(', ')}`);
@@ -50,7 +50,7 @@ const DECLARED =
   /\b(?:function\*?|class|interface|type) (\w+)|^ +(?:async )?\*?#?(\w+)\(.*\{$|\bconst (\w+) = (?:async )?\(/gm;
 
 t.test(
-  'only replies of handlers and changes of the store are named "refused"; other code reports, checks or rejects',
+  'only replies of handlers and changes of the store have names with "refused"; other code reports, checks or rejects',
   async (t) => {
     for (const [file, text] of CODE) {
       for (const [, ...found] of text.matchAll(DECLARED)) {

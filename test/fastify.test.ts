@@ -90,7 +90,7 @@ const startBuilt: Start = async (t, { add, options = {} } = {}) => {
 const WAYS: Record<string, Start> = {
   'in a plain app': startPlain,
   'in an app with serverOptions()': startWithOptions,
-  'in an app of build()': startBuilt,
+  'in an app made by build()': startBuilt,
 };
 
 const withHandlers = (handlers: Record<string, AnyHandler>): Service => ({
@@ -142,38 +142,41 @@ for (const [way, start] of Object.entries(WAYS)) {
     }
   });
 
-  t.test(`a team's preHandler gets the checked values, and its handlers get the request, ${way}`, async (t) => {
-    const seen: unknown[] = [];
-    const { request } = await start(t, {
-      options: {
-        service: withHandlers({
-          getPet: async ({ request }) => refuse('pet_not_found', `${(request as { user?: string }).user} asked`),
-        }),
-      },
-      add: (app) => {
-        app.decorateRequest('user', '');
-        app.addHook('preHandler', async (request) => {
-          Object.assign(request, { user: 'ada' });
-          const { params, query, body } = request;
-          seen.push({ params, query, body, caller: request.contractFirst.caller?.name });
-        });
-      },
-    });
-    t.match(await request('/v1/pets/9007199254740993'), { status: 404, body: { message: 'ada asked' } });
-    await request('/v1/pets?limit=5');
-    await request('/v1/pets', {
-      method: 'POST',
-      body: '{"name":"Rex","categoryId":9007199254740993}',
-      headers: { 'content-type': 'application/json' },
-    });
-    for (const url of ['/v1/pets/x', '/v1/pets?limit=0']) t.equal((await request(url)).status, 400);
-    t.match(seen, [
-      { params: { petId: 9007199254740993n }, caller: 'API_KEYS' },
-      { query: { limit: 5 } },
-      { body: { categoryId: 9007199254740993n } },
-    ]);
-    t.equal(seen.length, 3);
-  });
+  t.test(
+    `a team's preHandler gets the checked values, and what it adds to the request reaches the handlers, ${way}`,
+    async (t) => {
+      const seen: unknown[] = [];
+      const { request } = await start(t, {
+        options: {
+          service: withHandlers({
+            getPet: async ({ request }) => refuse('pet_not_found', `${(request as { user?: string }).user} asked`),
+          }),
+        },
+        add: (app) => {
+          app.decorateRequest('user', '');
+          app.addHook('preHandler', async (request) => {
+            Object.assign(request, { user: 'ada' });
+            const { params, query, body } = request;
+            seen.push({ params, query, body, caller: request.contractFirst.caller?.name });
+          });
+        },
+      });
+      t.match(await request('/v1/pets/9007199254740993'), { status: 404, body: { message: 'ada asked' } });
+      await request('/v1/pets?limit=5');
+      await request('/v1/pets', {
+        method: 'POST',
+        body: '{"name":"Rex","categoryId":9007199254740993}',
+        headers: { 'content-type': 'application/json' },
+      });
+      for (const url of ['/v1/pets/x', '/v1/pets?limit=0']) t.equal((await request(url)).status, 400);
+      t.match(seen, [
+        { params: { petId: 9007199254740993n }, caller: 'API_KEYS' },
+        { query: { limit: 5 } },
+        { body: { categoryId: 9007199254740993n } },
+      ]);
+      t.equal(seen.length, 3);
+    },
+  );
 
   t.test(`a request without its key is rejected even if a hook throws null or calls done twice, ${way}`, async (t) => {
     const NULL = () => {
@@ -209,7 +212,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 
   t.test(
-    `a team's onError sees errors of the contract's routes, and its error handler those of its own routes, ${way}`,
+    `a team's onError sees errors of the contract's routes; its error handler only gets errors of its own routes, ${way}`,
     async (t) => {
       const statuses: unknown[] = [];
       const { request, port } = await start(t, {
@@ -240,7 +243,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   );
 
   t.test(
-    `an operation's error reply has the contract's form even if a hook throws another error, ${way}`,
+    `if a team's hook throws during an error reply, the client still gets the contract's Error body, ${way}`,
     async (t) => {
       const { request, lines } = await start(t, {
         add: (app) => {
@@ -254,7 +257,7 @@ for (const [way, start] of Object.entries(WAYS)) {
   );
 
   t.test(
-    `a team's setNotFoundHandler answers unknown URLs outside the contract's prefix, never below it, ${way}`,
+    `a team's setNotFoundHandler answers unknown URLs, except those below the contract's prefix, ${way}`,
     async (t) => {
       const { request, port } = await start(t, {
         add: (app) => {
@@ -379,48 +382,51 @@ for (const [way, start] of Object.entries(WAYS)) {
   });
 }
 
-t.test('the prefix of the Fastify app is part of links, Location headers and the served contract', async (t) => {
-  const within = async (prefix: string, options: object, add = (app: FastifyInstance) => app) => {
-    const app = fastify();
-    await add(app).register(
-      async (inside) => {
-        await inside.register(contractFirst, { service: own, store: MEMORY, apiKeys: [KEY], docs: {}, ...options });
-      },
-      { prefix },
-    );
-    return listen(t, app, []);
-  };
-  const cases: [served: string, around: string, options: object, docs: string][] = [
-    ['/shop/pets', '', { prefix: '/shop' }, '/shop'],
-    ['/pets', '', { prefix: '/' }, ''],
-    ['/api/v1/pets', '/api', {}, '/api'],
-    ['/api/pets', '/api', { prefix: '' }, '/api'],
-    ['/a:b/shop/pets', '/a::b', { prefix: '/shop' }, '/a:b/shop'],
-  ];
-  for (const [url, around, options, docs] of cases) {
-    const { port } = await within(around, options);
-    const post = { method: 'POST', body: REX };
-    t.match(await send(port, url, post), { status: 201, headers: { location: `${url}/1` } });
-    await send(port, url, post);
-    t.match((await send(port, `${url}?limit=1`)).headers.link, `<${url}?limit=1&after=`);
-    const { servers } = JSON.parse((await send(port, `${docs}/openapi.json`)).text);
-    const path = url.slice(0, -'/pets'.length);
-    t.match(servers, [{ url: path || '/' }, { url: `{production_origin}${path}` }], url);
-  }
-  const { port } = await within('/api', { prefix: '/shop' });
-  t.match(await send(port, '/api/shop/nothing'), { status: 404, text: /"route_not_found"/ });
-  t.match(await send(port, '/api/nothing'), { status: 404, text: /"Not Found"/ });
-  await t.rejects(within('/:tenant', {}), {
-    message: 'contract-first needs a prefix without parameters, not /:tenant.',
-  });
-  for (const prefix of ['/a b', '/宠物', '/a%20b', '/a"b'])
-    await t.rejects(within(prefix, {}), {
-      message: `contract-first needs a prefix of characters that URLs have unencoded, not ${prefix}.`,
+t.test(
+  'links, Location headers and the served contract contain the prefix under which the Fastify plugin is registered',
+  async (t) => {
+    const within = async (prefix: string, options: object, add = (app: FastifyInstance) => app) => {
+      const app = fastify();
+      await add(app).register(
+        async (inside) => {
+          await inside.register(contractFirst, { service: own, store: MEMORY, apiKeys: [KEY], docs: {}, ...options });
+        },
+        { prefix },
+      );
+      return listen(t, app, []);
+    };
+    const cases: [served: string, around: string, options: object, docs: string][] = [
+      ['/shop/pets', '', { prefix: '/shop' }, '/shop'],
+      ['/pets', '', { prefix: '/' }, ''],
+      ['/api/v1/pets', '/api', {}, '/api'],
+      ['/api/pets', '/api', { prefix: '' }, '/api'],
+      ['/a:b/shop/pets', '/a::b', { prefix: '/shop' }, '/a:b/shop'],
+    ];
+    for (const [url, around, options, docs] of cases) {
+      const { port } = await within(around, options);
+      const post = { method: 'POST', body: REX };
+      t.match(await send(port, url, post), { status: 201, headers: { location: `${url}/1` } });
+      await send(port, url, post);
+      t.match((await send(port, `${url}?limit=1`)).headers.link, `<${url}?limit=1&after=`);
+      const { servers } = JSON.parse((await send(port, `${docs}/openapi.json`)).text);
+      const path = url.slice(0, -'/pets'.length);
+      t.match(servers, [{ url: path || '/' }, { url: `{production_origin}${path}` }], url);
+    }
+    const { port } = await within('/api', { prefix: '/shop' });
+    t.match(await send(port, '/api/shop/nothing'), { status: 404, text: /"route_not_found"/ });
+    t.match(await send(port, '/api/nothing'), { status: 404, text: /"Not Found"/ });
+    await t.rejects(within('/:tenant', {}), {
+      message: 'contract-first needs a prefix without parameters, not /:tenant.',
     });
-});
+    for (const prefix of ['/a b', '/宠物', '/a%20b', '/a"b'])
+      await t.rejects(within(prefix, {}), {
+        message: `contract-first needs a prefix of characters that URLs have unencoded, not ${prefix}.`,
+      });
+  },
+);
 
 t.test(
-  'invalid API keys and rates fail the registration of the plugin, and the error does not show the key',
+  'invalid API keys and rate limits fail the registration of the plugin; the error does not show the key',
   async (t) => {
     for (const [options, message] of [
       [{ apiKeys: [KEY, 'short'] }, 'contract-first: apiKeys: key 2 is shorter than 16 characters.'],
@@ -445,7 +451,7 @@ function withContract(t: Test, edit: Edit): Service {
   return { ...own, contract: pathToFileURL(join(t.testdir(files), 'openapi/pets.yaml')) };
 }
 
-t.test('a contract with JSON and CSV replies causes no warning at the start', async (t) => {
+t.test('a contract with a JSON and a CSV reply for one status causes no warning at the start', async (t) => {
   const service = withContract(t, ({ getPet }) => {
     getPet.responses['200'].content['text/csv'] = { schema: { type: 'string' } };
   });
@@ -469,11 +475,14 @@ t.test('a server made with serverOptions() never logs an API key from the query'
   t.notMatch(lines.join(''), new RegExp(`${KEY}|of-nobody`));
 });
 
-t.test("a team's own @fastify/swagger lists the operations, without documents and health checks", async (t) => {
-  const add = async (app: FastifyInstance) => void (await app.register(swagger, { openapi: {} }));
-  const { app } = await startPlain(t, { add, options: { docs: {}, health: {} } });
-  t.strictSame(Object.keys(app.swagger().paths ?? {}).sort(), ['/v1/pets', '/v1/pets/{petId}']);
-});
+t.test(
+  'if a team registers @fastify/swagger, it lists the operations, but not the documents and health checks',
+  async (t) => {
+    const add = async (app: FastifyInstance) => void (await app.register(swagger, { openapi: {} }));
+    const { app } = await startPlain(t, { add, options: { docs: {}, health: {} } });
+    t.strictSame(Object.keys(app.swagger().paths ?? {}).sort(), ['/v1/pets', '/v1/pets/{petId}']);
+  },
+);
 
 t.test('an app with ignoreTrailingSlash serves the reference page at /docs and at /docs/', async (t) => {
   for (const options of [{ ignoreTrailingSlash: true }, { routerOptions: { ignoreTrailingSlash: true } }]) {
@@ -486,7 +495,7 @@ t.test('an app with ignoreTrailingSlash serves the reference page at /docs and a
   }
 });
 
-t.test('a process that builds and closes many services does not accumulate exit listeners', async (t) => {
+t.test('a process that opens and closes many services has no more exit listeners than before', async (t) => {
   const count = () => process.listenerCount('exit');
   const before = count();
   for (let round = 0; round < 3; round++) await (await build(own, { database: { kind: 'memory' } })).close();
@@ -499,7 +508,7 @@ t.test('a process that builds and closes many services does not accumulate exit 
 });
 
 t.test(
-  'Fastify options of the app, such as bodyLimit or caseSensitive, do not change how the contract is served',
+  "Fastify options of the app, such as bodyLimit or caseSensitive, do not change the contract's routes",
   async (t) => {
     const app = fastify({
       exposeHeadRoutes: false,
@@ -515,7 +524,7 @@ t.test(
 );
 
 t.test(
-  "two contracts in one app and on one store do not replay each other's replies for the same Idempotency-Key",
+  'if two contracts in one app share a store, the same Idempotency-Key sent to both does not replay a reply',
   async (t) => {
     const { contract } = await loadOurs();
     const codecs = buildCodecs(contract, domain);
@@ -542,7 +551,7 @@ t.test(
 );
 
 t.test(
-  'requests to two contracts in one app and on one store count against the same rate limit of an API key',
+  'if two contracts in one app share a store, requests to both count against one rate limit of an API key',
   async (t) => {
     const store = openUrl('sqlite::memory:');
     t.teardown(() => store.close());
@@ -561,7 +570,7 @@ t.test(
   },
 );
 
-t.test("a team's plugin may register a second contract, which has its own services, prefix and checks", async (t) => {
+t.test("a team's plugin may register a second contract with its own services and prefix", async (t) => {
   const closed: string[] = [];
   const services = { second: { close: () => void closed.push('second') } };
   const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
@@ -583,7 +592,7 @@ t.test("a team's plugin may register a second contract, which has its own servic
 });
 
 t.test(
-  'the plugin closes a store that it opened by url with the app, but not a store that the app passed to it',
+  'when the app closes, the plugin closes a store that it opened by URL, but not a store that the app passed to it',
   async (t) => {
     const url = `sqlite:${t.testdir()}/pets.db`;
     for (const name of ['Rex', 'Mia']) {
@@ -602,38 +611,41 @@ t.test(
   },
 );
 
-t.test('services, their settings and rates in the options of the plugin replace those of the service', async (t) => {
-  const closed: string[] = [];
-  const check = async () => {
-    throw new Error('It is down.');
-  };
-  const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
-  const options = { health: {}, service: withHandlers({ getPet: say }) };
-  const mail = { check, close: () => void closed.push('mail') };
-  const given = await startPlain(t, {
-    options: { ...options, services: { mail }, rates: { keyRate: { limit: 2, window: 86_400 } } },
-  });
-  t.match(await given.request('/v1/pets/1'), { status: 404, body: { message: 'mail' } });
-  t.equal((await send(given.port, '/readyz')).status, 503);
-  t.equal((await given.request('/v1/pets')).status, 200);
-  t.match(await given.request('/v1/pets'), { status: 429, headers: { 'retry-after': /./ } });
-  await given.app.close();
-  t.strictSame(closed, ['mail']);
+t.test(
+  'services and rates in the options of the plugin replace those of the service, whose settings are then not needed',
+  async (t) => {
+    const closed: string[] = [];
+    const check = async () => {
+      throw new Error('It is down.');
+    };
+    const say: AnyHandler = async ({ services }) => refuse('pet_not_found', Object.keys(services).join());
+    const options = { health: {}, service: withHandlers({ getPet: say }) };
+    const mail = { check, close: () => void closed.push('mail') };
+    const given = await startPlain(t, {
+      options: { ...options, services: { mail }, rates: { keyRate: { limit: 2, window: 86_400 } } },
+    });
+    t.match(await given.request('/v1/pets/1'), { status: 404, body: { message: 'mail' } });
+    t.equal((await send(given.port, '/readyz')).status, 503);
+    t.equal((await given.request('/v1/pets')).status, 200);
+    t.match(await given.request('/v1/pets'), { status: 429, headers: { 'retry-after': /./ } });
+    await given.app.close();
+    t.strictSame(closed, ['mail']);
 
-  const settings = { QUEUE: { kind: 'text', fallback: 'local' } } as const;
-  const buildServices = async ({ QUEUE }: { QUEUE: string }) => ({ [QUEUE]: {} });
-  const service = { ...options.service, settings, buildServices } as Service;
-  const own = await startPlain(t, { options: { ...options, service } });
-  t.match(await own.request('/v1/pets/1'), { body: { message: 'local' } });
-  t.equal((await send(own.port, '/readyz')).status, 200);
-  const needy = { ...service, settings: { QUEUE: { kind: 'text' } } } as Service;
-  await t.rejects(startPlain(t, { options: { service: needy } }), { message: /QUEUE must be set/ });
-  await t.rejects(build(needy, { database: { kind: 'memory' } }), { message: /QUEUE must be set/ });
-  const passed = await build(needy, { database: { kind: 'memory' }, services: { QUEUE: 'far' }, apiKeys: [KEY] });
-  t.teardown(() => passed.close());
-  const headers = { authorization: `Bearer ${KEY}` };
-  t.match((await passed.inject({ url: '/v1/pets/1', headers })).json(), { message: 'far' });
-});
+    const settings = { QUEUE: { kind: 'text', fallback: 'local' } } as const;
+    const buildServices = async ({ QUEUE }: { QUEUE: string }) => ({ [QUEUE]: {} });
+    const service = { ...options.service, settings, buildServices } as Service;
+    const own = await startPlain(t, { options: { ...options, service } });
+    t.match(await own.request('/v1/pets/1'), { body: { message: 'local' } });
+    t.equal((await send(own.port, '/readyz')).status, 200);
+    const needy = { ...service, settings: { QUEUE: { kind: 'text' } } } as Service;
+    await t.rejects(startPlain(t, { options: { service: needy } }), { message: /QUEUE must be set/ });
+    await t.rejects(build(needy, { database: { kind: 'memory' } }), { message: /QUEUE must be set/ });
+    const passed = await build(needy, { database: { kind: 'memory' }, services: { QUEUE: 'far' }, apiKeys: [KEY] });
+    t.teardown(() => passed.close());
+    const headers = { authorization: `Bearer ${KEY}` };
+    t.match((await passed.inject({ url: '/v1/pets/1', headers })).json(), { message: 'far' });
+  },
+);
 
 t.test('a verifyToken in the options of the plugin replaces the verifyToken of the service', async (t) => {
   const yaml = edited(({ securitySchemes, headers }) => {
@@ -654,7 +666,7 @@ t.test('a verifyToken in the options of the plugin replaces the verifyToken of t
   }
 });
 
-t.test('if a hook calls done() twice, a request still waits until its key is checked', async (t) => {
+t.test("if a hook calls done() twice, the handler still runs only after the request's key is checked", async (t) => {
   let calls = 0;
   const listPets: AnyHandler = async () => {
     calls++;
@@ -678,7 +690,7 @@ t.test('if a hook calls done() twice, a request still waits until its key is che
 });
 
 t.test(
-  "with serverOptions(), a team's own routes get the request id, headers and log line of the contract's operations",
+  "with serverOptions(), a team's own routes have the request id, headers and log line of the contract's routes",
   async (t) => {
     const { app, port, lines } = await startWithOptions(t, {
       server: { secrets: ['secret-of-the-team'], trustProxy: ['127.0.0.1'] },
@@ -707,7 +719,7 @@ t.test(
 );
 
 t.test(
-  "malformed HTTP is answered in the engine's error form with serverOptions(), and in Fastify's form without",
+  "malformed HTTP gets the engine's Error body with serverOptions(), and Fastify's own error body without",
   async (t) => {
     const bad: [request: string, status: number, code: string][] = [
       ['nonsense\r\n\r\n', 400, 'malformed_request'],
@@ -732,7 +744,7 @@ t.test(
   },
 );
 
-t.test('with serverOptions(), app.close() still answers requests that were already sent', async (t) => {
+t.test('with serverOptions(), app.close() waits until requests that were already sent are answered', async (t) => {
   const stop = { isAsked: false };
   const { app, port } = await startWithOptions(t, { server: { stop }, options: { health: {} } });
   t.equal((await send(port, '/readyz')).status, 200);
@@ -744,7 +756,7 @@ t.test('with serverOptions(), app.close() still answers requests that were alrea
   await closed;
 });
 
-t.test('a health check at a custom path is answered even if the limit of connections is reached', async (t) => {
+t.test('a health check at a custom path is still answered if the connection limit is reached', async (t) => {
   const limits = { maxConnections: 1, maxPipelined: 64, replyTimeout: 30_000 };
   const { port } = await startWithOptions(t, { server: { limits }, options: { health: { livez: '/alive' } } });
   const open = connectRaw(port, 'GET /alive HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -754,19 +766,22 @@ t.test('a health check at a custom path is answered even if the limit of connect
   open.socket.destroy();
 });
 
-t.test('serverOptions() sets the same limits as the server program, and rejects HTTPS and HTTP/2', async (t) => {
-  const app = fastify(serverOptions({ logger: pino({ level: 'silent' }) }));
-  const { requestTimeout, keepAliveTimeout } = app.server;
-  const own = { requestTimeout, keepAliveTimeout, ...httpServerOf(app)?.connections.limits };
-  t.match(loadConfig({}), own);
-  for (const tls of [{ https: {} }, { http2: true }])
-    t.throws(() => fastify({ ...serverOptions(), ...tls } as never), {
-      message: /is for plain HTTP\/1\.1: let a proxy/,
-    });
-  await app.close();
-});
+t.test(
+  'serverOptions() sets the same limits as the server program does, and rejects the options for HTTPS and HTTP/2',
+  async (t) => {
+    const app = fastify(serverOptions({ logger: pino({ level: 'silent' }) }));
+    const { requestTimeout, keepAliveTimeout } = app.server;
+    const own = { requestTimeout, keepAliveTimeout, ...httpServerOf(app)?.connections.limits };
+    t.match(loadConfig({}), own);
+    for (const tls of [{ https: {} }, { http2: true }])
+      t.throws(() => fastify({ ...serverOptions(), ...tls } as never), {
+        message: /is for plain HTTP\/1\.1: let a proxy/,
+      });
+    await app.close();
+  },
+);
 
-t.test('build() closes the database that it opened with its app, and also if the build fails', async (t) => {
+t.test('build() closes the database that it opened when its app closes or if the build fails', async (t) => {
   const url = `${t.testdir()}/pets.db`;
   const database = { kind: 'sqlite' as const, file: url };
   const loadPlugins = async () => Promise.reject(new Error('a plugin is missing'));
@@ -780,7 +795,7 @@ t.test('build() closes the database that it opened with its app, and also if the
   }
 });
 
-t.test("a team's plugins.ts decides at which path the documents are served, or that they are not served", async (t) => {
+t.test("a team's plugins.ts may move the documents to another path, and may turn off the health checks", async (t) => {
   const addPlugins = async () => {};
   const service = {
     ...own,

@@ -26,7 +26,7 @@ async function prepareShop(open: Open): Promise<{ shop: Shop; number: string }> 
 
 function testImpossible(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    'a lookup of a text that the database cannot store finds nothing; lookups in the same batch are answered',
+    'a lookup of a text that the database cannot store finds nothing; other lookups in its batch still get answers',
     async (t) => {
       const { shop } = await prepareShop(prepare(t));
       const { coupons, orders } = shop;
@@ -51,7 +51,7 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'a change of a record whose id the database cannot store finds nothing; changes in the same batch are made',
+    'a change of a record whose id the database cannot store finds no record; other changes in its batch are made',
     async (t) => {
       const { shop, number } = await prepareShop(prepare(t));
       const { coupons, orders } = shop;
@@ -101,7 +101,7 @@ function testImpossible(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'an indexed text that is too long for one of the databases is an error on both; other writes in the batch succeed',
+    'an indexed text that is too long for SQLite or PostgreSQL is an error on both; other writes in its batch succeed',
     async (t) => {
       const { coupons, orders } = (await prepareShop(prepare(t))).shop;
       const [fits, long] = [randomText(433), randomText(434)];

@@ -31,7 +31,7 @@ const readAll = async (own: AnyCollection, query: object = {}) =>
 
 function testColumns(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    'clients see only the fields of the schema; handlers also get the internal columns from changes and `read`',
+    'get and list return only the fields of the schema; `read` and changes also return the internal columns',
     async (t) => {
       const { lockers } = await openLockers(prepare(t));
       t.same(await lockers.create(NEW), WHOLE);
@@ -72,7 +72,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.same(await readAll(lockers, { order: 'busiest', after: first?.next }), [{ id: 1n, place: 'a' }]);
   });
 
-  t.test('a value of the wrong type for an internal column is an error', async (t) => {
+  t.test('a write of a wrong type to an internal column is an error', async (t) => {
     const { lockers } = await openLockers(prepare(t));
     await t.rejects(lockers.create({ ...NEW, openings: 'many' }), { message: /openings must be/ });
     await t.rejects(lockers.create({ ...NEW, place: 7n, site: 7n }), { message: /place must be.*; .*site must be/ });
@@ -81,17 +81,23 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(lockers.update(1n, { site: null }), { message: /site must be/ });
   });
 
-  t.test("with `unfit: 400` in its description, a record that breaks its schema is the client's error", async (t) => {
-    const { lockers, codes } = await openLockers(prepare(t), { ...domain, lockers: { ...domain.lockers, unfit: 400 } });
-    const refusal = { code: 'INVALID_VALUE', message: /^a (change of a )?locker .* openings must be/ };
-    await t.rejects(lockers.create({ ...NEW, openings: 'many' }), refusal);
-    await lockers.create(NEW);
-    await t.rejects(lockers.update(1n, { openings: 'many' }), refusal);
-    await t.rejects(codes.create({ code: 7n, lockerId: 1n }), { name: 'UnfitRecord' });
-  });
+  t.test(
+    "if a collection's description has `unfit: 400`, a record that breaks its schema is an error of the client",
+    async (t) => {
+      const { lockers, codes } = await openLockers(prepare(t), {
+        ...domain,
+        lockers: { ...domain.lockers, unfit: 400 },
+      });
+      const refusal = { code: 'INVALID_VALUE', message: /^a (change of a )?locker .* openings must be/ };
+      await t.rejects(lockers.create({ ...NEW, openings: 'many' }), refusal);
+      await lockers.create(NEW);
+      await t.rejects(lockers.update(1n, { openings: 'many' }), refusal);
+      await t.rejects(codes.create({ code: 7n, lockerId: 1n }), { name: 'UnfitRecord' });
+    },
+  );
 
   t.test(
-    'a transaction reads and returns records with their internal columns, and so do copies of records',
+    'a transaction reads and returns records with their internal columns; copies of records lose the internal mark',
     async (t) => {
       const { lockers, codes } = await openLockers(prepare(t));
       await lockers.create(NEW);
@@ -107,22 +113,25 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test("a text that contains U+0000 is the client's error, even if the schema allows it", async (t) => {
-    const { lockers, codes } = await openLockers(prepare(t));
-    await lockers.create(NEW);
-    const refusal = { code: 'INVALID_VALUE', message: /^\w+ contains U\+0000/ };
-    for (const write of [
-      () => codes.create({ code: 'a\0', lockerId: 1n }),
-      () => codes.put('\0', { lockerId: 1n, usesLeft: 1, price: null }),
-      () => lockers.createAll([NEW, { ...NEW, site: 'a\0b' }]),
-      () => lockers.update(1n, { lastCode: '\0' }),
-      () => lockers.update(1n, { lastCode: '\ud800' }),
-    ])
-      await t.rejects(async () => void (await write()), refusal);
-    t.match(await lockers.update(1n, { settings: { text: '\0' } }), { settings: { text: '\0' } });
-  });
+  t.test(
+    'a record with a text that contains U+0000 is an error of the client, even if the schema allows the text',
+    async (t) => {
+      const { lockers, codes } = await openLockers(prepare(t));
+      await lockers.create(NEW);
+      const refusal = { code: 'INVALID_VALUE', message: /^\w+ contains U\+0000/ };
+      for (const write of [
+        () => codes.create({ code: 'a\0', lockerId: 1n }),
+        () => codes.put('\0', { lockerId: 1n, usesLeft: 1, price: null }),
+        () => lockers.createAll([NEW, { ...NEW, site: 'a\0b' }]),
+        () => lockers.update(1n, { lastCode: '\0' }),
+        () => lockers.update(1n, { lastCode: '\ud800' }),
+      ])
+        await t.rejects(async () => void (await write()), refusal);
+      t.match(await lockers.update(1n, { settings: { text: '\0' } }), { settings: { text: '\0' } });
+    },
+  );
 
-  t.test('the records of a collection without a schema get their types from the columns', async (t) => {
+  t.test('if a collection has no schema, its columns define the types of its records', async (t) => {
     const { lockers, codes } = await openLockers(prepare(t));
     await lockers.create(NEW);
     const made = (await codes.create({ code: 'x', lockerId: 1n })) as Fields;
@@ -136,19 +145,22 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     t.equal(await codes.get('x'), undefined);
   });
 
-  t.test("a tenant column may be internal: clients see neither the tenant nor other tenants' records", async (t) => {
-    const { parcels } = await openLockers(prepare(t));
-    const [mine, other] = [parcels.of('mine'), parcels.of('other')];
-    const { number, ...made } = (await mine.create({ size: 'S' })) as Fields;
-    t.match(made, { size: 'S', shop: 'mine', arrivedAt: /Z$/, revision: 1n });
-    t.same((await mine.get(number))?.read(), { number, size: 'S', revision: 1n });
-    t.same(await mine.read(number), { number, ...made });
-    t.equal(await other.read(number), undefined);
-    t.same(await readAll(mine, { order: 'newest' }), [{ number, size: 'S', revision: 1n }]);
-    t.same(await readAll(other, { order: 'newest' }), []);
-  });
+  t.test(
+    'a tenant column may be internal; then clients see neither the tenant nor records of other tenants',
+    async (t) => {
+      const { parcels } = await openLockers(prepare(t));
+      const [mine, other] = [parcels.of('mine'), parcels.of('other')];
+      const { number, ...made } = (await mine.create({ size: 'S' })) as Fields;
+      t.match(made, { size: 'S', shop: 'mine', arrivedAt: /Z$/, revision: 1n });
+      t.same((await mine.get(number))?.read(), { number, size: 'S', revision: 1n });
+      t.same(await mine.read(number), { number, ...made });
+      t.equal(await other.read(number), undefined);
+      t.same(await readAll(mine, { order: 'newest' }), [{ number, size: 'S', revision: 1n }]);
+      t.same(await readAll(other, { order: 'newest' }), []);
+    },
+  );
 
-  t.test('if the stored answer of a change no longer fits the contract, a retry gets the current record', async (t) => {
+  t.test('if the stored answer of a create no longer fits the contract, a retry gets the current record', async (t) => {
     const open = prepare(t);
     const { lockers } = await openLockers(open);
     await lockers.create(NEW, { idempotency: idempotencyOf('k') });
@@ -165,31 +177,34 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(create(), AlreadyDone);
   });
 
-  t.test('stored records that no longer fit the types of their internal columns are counted', async (t) => {
-    const { store, lockers, codes } = await openLockers(prepare(t));
-    await lockers.create({ ...NEW, site: 'south' });
-    await codes.create({ code: 'x', lockerId: 1n });
-    const contract = await loadLockers();
-    await checkStoredRecords(contract, domain, store);
-    const { site, ...others } = domain.lockers.internal;
-    const edited = {
-      ...domain,
-      lockers: { ...domain.lockers, internal: { ...others, site: { ...site, schema: 'PetStatus' } } },
-    };
-    await t.rejects(checkStoredRecords(withRecordsOf(contract, edited), edited, store), {
-      message: /stored lockers that do not fit its schema Locker: 1 \(locker 1: .*site must be one of/,
-    });
-    const { usesLeft, ...columns } = domain.codes.columns;
-    const fewer = {
-      ...domain,
-      codes: { ...domain.codes, columns: { ...columns, usesLeft: { ...usesLeft, schema: 'PetStatus' } } },
-    };
-    await t.rejects(checkStoredRecords(withRecordsOf(contract, fewer), fewer, store), {
-      message: /stored codes that do not fit its columns: 1 /,
-    });
-  });
+  t.test(
+    'the start counts stored records that no longer fit the types of their internal columns, and fails',
+    async (t) => {
+      const { store, lockers, codes } = await openLockers(prepare(t));
+      await lockers.create({ ...NEW, site: 'south' });
+      await codes.create({ code: 'x', lockerId: 1n });
+      const contract = await loadLockers();
+      await checkStoredRecords(contract, domain, store);
+      const { site, ...others } = domain.lockers.internal;
+      const edited = {
+        ...domain,
+        lockers: { ...domain.lockers, internal: { ...others, site: { ...site, schema: 'PetStatus' } } },
+      };
+      await t.rejects(checkStoredRecords(withRecordsOf(contract, edited), edited, store), {
+        message: /stored lockers that do not fit its schema Locker: 1 \(locker 1: .*site must be one of/,
+      });
+      const { usesLeft, ...columns } = domain.codes.columns;
+      const fewer = {
+        ...domain,
+        codes: { ...domain.codes, columns: { ...columns, usesLeft: { ...usesLeft, schema: 'PetStatus' } } },
+      };
+      await t.rejects(checkStoredRecords(withRecordsOf(contract, fewer), fewer, store), {
+        message: /stored codes that do not fit its columns: 1 /,
+      });
+    },
+  );
 
-  t.test('a reply never shows an internal column, even if its schema allows undeclared fields', async (t) => {
+  t.test('a reply never contains an internal column, even if its schema allows undeclared fields', async (t) => {
     const { store, codes } = await openLockers(prepare(t));
     const { request } = await startVersion(t, YAML, HANDLERS, store);
     const post = (path: string, body: object) => request(`/v1${path}`, { method: 'POST', body });
@@ -206,7 +221,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testColumns);
 
-t.test('an internal column that is a second id, or has the name of a field, is an error', (t) => {
+t.test('an internal column that is a second id or has the name of a field of the schema is an error', (t) => {
   const { lockers } = domain;
   const toOwn = (internal: object) => () =>
     toTable({ ...lockers, internal: internal as typeof lockers.internal, lists: {}, unique: [] });

@@ -104,7 +104,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('the last page of a list has no next cursor, for any page size', async (t) => {
+  t.test('the last page of a list has no next cursor, even for a page size of 1,000', async (t) => {
     const { orders } = await prepare(t)();
     const records = Array.from({ length: 1000 }, (_, index) => ({ price: BigInt(index) }));
     await orders.createAll(records);
@@ -116,21 +116,24 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     }
   });
 
-  t.test('a prefix filter finds exactly the texts that begin with it, for any characters', async (t) => {
-    const shop = await prepare(t)();
-    await fill(shop);
-    for (const begins of [...NOTES, 'x']) {
-      const found = (await readAll(shop, { noteBegins: begins }, 5)).map(({ note }) => note);
-      t.strictSame(
-        found,
-        NOTES.filter((note) => note.startsWith(begins)),
-        JSON.stringify(begins),
-      );
-    }
-  });
+  t.test(
+    'a prefix filter finds exactly the texts that begin with the given characters, whatever they are',
+    async (t) => {
+      const shop = await prepare(t)();
+      await fill(shop);
+      for (const begins of [...NOTES, 'x']) {
+        const found = (await readAll(shop, { noteBegins: begins }, 5)).map(({ note }) => note);
+        t.strictSame(
+          found,
+          NOTES.filter((note) => note.startsWith(begins)),
+          JSON.stringify(begins),
+        );
+      }
+    },
+  );
 
   t.test(
-    'a sorted list pages to its end without gaps or repeats while records are added, changed and deleted',
+    'a client pages through a sorted list without gaps or repeats while records are added and deleted',
     async (t) => {
       const shop = await prepare(t)();
       const made = await fill(shop);
@@ -154,7 +157,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'a page examines at most 1,000 records, and has a next cursor if more records are left to examine',
+    'the store examines at most 1,000 records for a page; if more are left to examine, the page has a next cursor',
     async (t) => {
       const shop = await prepare(t)();
       await shop.orders.createAll(Array.from({ length: 1002 }, (_, index) => ({ price: BigInt(index) })));
@@ -168,7 +171,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'a list rejects the cursor of a list with other filters or another order, and an invented cursor is a 400',
+    'a list rejects a cursor of a list with other filters or another order, and a cursor that the server did not make',
     async (t) => {
       const shop = await prepare(t)();
       await fill(shop);
@@ -201,7 +204,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a cursor stays valid if a new version of the contract appends a filter', async (t) => {
+  t.test('a cursor stays valid if a new version of the service adds a filter to the list', async (t) => {
     const open = prepare(t);
     const before = await open({ ...domain, orders: { ...described, lists: { equal: ['status'] } } });
     await fill(before);
@@ -220,7 +223,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testLists);
 
-t.test('a description that orders or filters a list by a JSON column is an error', async (t) => {
+t.test("if a collection's description orders or filters a list by a JSON column, it is an error", async (t) => {
   t.throws(() => toTable({ ...described, lists: { orders: { odd: 'gift' } } }), {
     message: 'lists cannot be ordered by gift, which is not a number or a text',
   });

@@ -26,7 +26,7 @@ const listOf = async (all: AnyCollection, query: Fields): Promise<unknown> =>
   (await all.list({ limit: 9, ...query } as PageQuery))?.body.read();
 
 function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
-  t.test('filters, ranges, conditions, ids and unique fields treat all spellings of an instant as equal', async (t) => {
+  t.test('filters, ranges, conditions, ids and unique sets treat all spellings of an instant as equal', async (t) => {
     const { moments, marks } = await open(t);
     const [first, ...others] = SPELLINGS as [string, ...string[]];
     await marks.createAll(SPELLINGS.map((due) => ({ due })));
@@ -48,7 +48,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     t.equal(await moments.get(SPELLINGS[0]), undefined);
   });
 
-  t.test('a filter or an id that is not a time finds no record', async (t) => {
+  t.test('a filter or an id that should be a time, but is not, finds no record', async (t) => {
     const { moments, marks } = await open(t);
     await marks.create({ due: SPELLINGS[0] });
     await moments.create({ at: SPELLINGS[0] });
@@ -59,7 +59,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
   });
 
   t.test(
-    "a cursor works with every spelling of the times in the list's filters, and may contain a time itself",
+    'a list accepts its cursor with any spelling of the times in its filters; a cursor may also contain a time',
     async (t) => {
       const { moments, marks } = await open(t);
       const [first, other] = (await marks.createAll(SPELLINGS.map((due) => ({ due })))) as Fields[];
@@ -76,7 +76,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     },
   );
 
-  t.test('a range filter without bounds restricts nothing, even together with another filter', async (t) => {
+  t.test('a range filter without bounds does not restrict the list, even together with another filter', async (t) => {
     const { moments } = await open(t);
     await moments.create({ at: SPELLINGS[0], size: 5 });
     const ranges = [{}, { from: undefined }, { from: undefined, below: undefined }];
@@ -94,7 +94,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     t.same(await listOf(moments, { size: { below: 5 } }), []);
   });
 
-  t.test('a record without some or all of its optional fields is read as valid JSON everywhere', async (t) => {
+  t.test('a record that lacks optional fields is valid JSON, however it is read', async (t) => {
     const { moments, marks, store } = await open(t);
     const [at] = SPELLINGS as [string];
     const texts: string[] = [];
@@ -134,7 +134,7 @@ function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): voi
   const AT = '2026-01-01T00:00:00.000Z';
 
   t.test(
-    'an update merges objects at any depth; null removes a field, and other values replace the old ones',
+    'an update merges objects at any depth; null removes a field, and any other value replaces the old value',
     async (t) => {
       const { moments } = await prepare(t)();
       const big = 2n ** 63n;
@@ -173,7 +173,7 @@ function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): voi
   );
 
   t.test(
-    'concurrent patches of different fields are all kept, and a patch that is repeated with its Idempotency-Key is made once',
+    'no concurrent patch of a record is lost, and a patch that is repeated with its Idempotency-Key is made once',
     async (t) => {
       const open = prepare(t);
       const stores = [await open(), await open()] as [Moments, Moments];
@@ -195,7 +195,7 @@ function testPatches(t: Test, prepare: (t: Test) => () => Promise<Moments>): voi
   );
 
   t.test(
-    "a patch that would break its record's schema changes nothing; the condition of the patch is checked first",
+    "a patch that would break the record's schema is refused; the condition of the patch is checked first",
     async (t) => {
       const { moments } = await prepare(t)();
       const labels = { a: 1, b: 2, c: 3, d: 4 };

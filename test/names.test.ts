@@ -29,12 +29,12 @@ t.test('an API key begins with the name of its service, so that the log can mask
   t.match(log, '/v1/pets?key=pages_0123456789&status=sold');
 });
 
-t.test('the SQLite file is named after the service, unless DATABASE_URL names another one', async (t) => {
+t.test('the SQLite file is named after the service, unless DATABASE_URL names another file', async (t) => {
   t.strictSame(loadConfig({}, BOOKS).database, { kind: 'sqlite', file: 'data/books.db' });
   t.match(loadConfig({ DATABASE_URL: 'sqlite:a.db' }, BOOKS).database, { file: 'a.db' });
 });
 
-t.test('PostgreSQL sees the name of the service as application_name of each connection', async (t) => {
+t.test('a connection to PostgreSQL sends the name of the service as its application_name', async (t) => {
   const server = await startPostgres(t);
   const settings = loadConfig({ DATABASE_URL: server.newUrl() }, BOOKS).database as PostgresSettings;
   const store = await openPostgres(settings, domain, { createTimeout: 60_000, maxCreates: 10_000 }, {}, 60_000);
@@ -44,7 +44,7 @@ t.test('PostgreSQL sees the name of the service as application_name of each conn
 });
 
 t.test(
-  'a service is named after its package without the npm scope; a name that keys or files cannot contain is an error',
+  'a service has the name of its package without the npm scope; a name that keys or files cannot contain is an error',
   async (t) => {
     const contract = await readOurs();
     const { text } = buildService(contract, { name: '@acme/books-2', version: "1.0.0-'" }, []);
@@ -73,7 +73,7 @@ t.test('generated code imports an optional file of a team, such as errors.ts, on
   }
 });
 
-t.test('generated types list the operations that can only be called with a token', async (t) => {
+t.test('the generated types list the operations for which a token is always needed', async (t) => {
   const TOKEN = { type: 'openIdConnect', openIdConnectUrl: 'https://issuer.example/.well-known/openid-configuration' };
   const contract = await load(
     t,

@@ -41,25 +41,28 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOST = 2n ** 63n - 1n;
 
 function testChanges(t: Test, prepare: (t: Test) => Open): void {
-  t.test('the store sets ids, times, revisions and initial values of a new record, and returns them', async (t) => {
-    for (const domain of [DOMAIN, FREE]) {
-      const { orders } = await prepare(t)(domain);
-      const order = await orders.create({ price: 5n, dueAt: '2026-01-01T01:00:00.1+01:00' });
-      t.match(order, { number: UUID, placedAt: TIME, changedAt: (order as Fields).placedAt });
-      t.match(order, { revision: 1n, pieces: 1, gift: null, status: 'placed', dueAt: '2026-01-01T00:00:00.100Z' });
-      const text = await orders.get(keyOf(order));
-      t.same(text?.read(), order);
-      t.strictSame(Object.keys(order), Object.keys(text?.read() ?? {}));
-      t.match(await orders.create({ price: 5n }, { idempotency: idempotencyOf('first') }), {
-        number: UUID,
-        placedAt: TIME,
-        revision: 1n,
-      });
-      t.equal(await orders.get('no such number'), undefined);
-    }
-  });
+  t.test(
+    'the store sets the id, times, revision and initial values of a new record, and returns the whole record',
+    async (t) => {
+      for (const domain of [DOMAIN, FREE]) {
+        const { orders } = await prepare(t)(domain);
+        const order = await orders.create({ price: 5n, dueAt: '2026-01-01T01:00:00.1+01:00' });
+        t.match(order, { number: UUID, placedAt: TIME, changedAt: (order as Fields).placedAt });
+        t.match(order, { revision: 1n, pieces: 1, gift: null, status: 'placed', dueAt: '2026-01-01T00:00:00.100Z' });
+        const text = await orders.get(keyOf(order));
+        t.same(text?.read(), order);
+        t.strictSame(Object.keys(order), Object.keys(text?.read() ?? {}));
+        t.match(await orders.create({ price: 5n }, { idempotency: idempotencyOf('first') }), {
+          number: UUID,
+          placedAt: TIME,
+          revision: 1n,
+        });
+        t.equal(await orders.get('no such number'), undefined);
+      }
+    },
+  );
 
-  t.test('an update changes only the given fields, raises the revision, and returns the record', async (t) => {
+  t.test('an update changes only the fields that it names, raises the revision, and returns the record', async (t) => {
     const { orders } = await prepare(t)();
     const order = (await orders.create({ price: 5n, note: 'Soon' })) as Fields;
     const changed = (await orders.update(keyOf(order), { status: 'paid', note: null, price: { add: -7n } })) as Fields;
@@ -77,7 +80,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'adding to a number beyond the limit of its type is refused and changes nothing; other changes in the batch are made',
+    "an update that adds to a number beyond its type's limit is refused; other changes in its batch are made",
     async (t) => {
       const { orders } = await prepare(t)();
       const order = await orders.create({ price: MOST });
@@ -112,7 +115,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'the condition of a change may compare absent fields, null and times; for a missing record, it is not checked',
+    'the condition of a change may compare absent fields, null and times; if the record is missing, it is not checked',
     async (t) => {
       const { orders } = await prepare(t)();
       const order = await orders.create({ price: 5n, dueAt: '2026-01-01T00:00:00Z' });
@@ -138,7 +141,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'a change with an Idempotency-Key is made once, even if sent concurrently; a refused change leaves the key unused',
+    'a change with an Idempotency-Key is made once, even if sent concurrently; a refused change does not use up its key',
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()];
@@ -165,7 +168,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('putting a record at a given id creates or replaces it, and the answer tells which', async (t) => {
+  t.test('a put creates or replaces the record with its id, and returns which of the two happened', async (t) => {
     const { coupons } = await prepare(t)();
     const ids = ['a', '\'"\\ \n🐕', 'A'];
     for (const code of ids) {
@@ -192,7 +195,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    "a duplicate in a unique set is refused with the set's code, among single, concurrent and later changes",
+    'a change that would duplicate a unique value is refused with the code of the unique set, even if concurrent',
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()];
@@ -218,7 +221,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'createAll creates several records in order, all or none, and only once for each Idempotency-Key',
+    'createAll creates all of its records in their order or none of them, and only once for each Idempotency-Key',
     async (t) => {
       const { orders, coupons } = await prepare(t)();
       const toOrders = (...notes: string[]) => notes.map((note) => ({ price: 1n, note }));
@@ -235,7 +238,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'a record can refer only to an existing record, and that record cannot be deleted as long as it is referred to',
+    'a record can refer only to an existing record, which then cannot be deleted while the reference exists',
     async (t) => {
       const { orders, coupons } = await prepare(t)();
       t.match(await orders.create({ price: 1n, couponCode: 'a' }), { refused: 'no_such_coupons' });
@@ -251,7 +254,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'the start fails if a description declares a unique set or reference that the table lacks, even without new migrations',
+    "the start fails if a collection's description has a unique set or a reference that its existing table lacks",
     async (t) => {
       const open = prepare(t);
       await (await open()).store.close();
@@ -276,38 +279,43 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     await t.rejects(prepare(t)({ books: isUnique }), { message: /books has no unique index on \(isbn\)/ });
   });
 
-  t.test('the start warns about each filter and order without an index, and prints the index to add', async (t) => {
-    const warningsOf = async (domain: AnyDomain) => {
-      const warnings: string[] = [];
-      await prepare(t)(domain, {}, { onWarning: (warning) => warnings.push(warning) });
-      return warnings;
-    };
-    t.strictSame(await warningsOf({ pets, books }), []);
-    const reported = (list: string, index: string) =>
-      `lists of ${list} read the whole table, for lack of an index: CREATE INDEX ${index}`;
-    const warnings = (await warningsOf(DOMAIN)).filter((warning) => !warning.includes('lightest'));
-    const ofOrder = (order: string, ...columns: [status: string, pieces: string, alone?: string]) =>
-      [' filtered by status', ' filtered by pieces', ''].flatMap((list, place) => {
-        const sql = columns[place];
-        const name = sql?.replaceAll(', ', '_');
-        return sql ? reported(`orders${list} in the order ${order}`, `orders_by_${name} ON orders (${sql}, seq)`) : [];
-      });
-    // An order and its reverse need the same index. An order by a field that the list is filtered by needs only the
-    // index of the filter.
-    t.strictSame(warnings, [
-      ...ofOrder('newest', 'status, placed_at', 'pieces, placed_at', 'placed_at'),
-      ...ofOrder('cheapest', 'status, price', 'pieces, price', 'price'),
-      ...ofOrder('byPieces', 'status, pieces', 'pieces'),
-      ...ofOrder('byStatus', 'status', 'pieces, status'),
-    ]);
-    // The unique index on the name serves the filter by name. The unique index on (club, nickname) does not help the
-    // filter by club.
-    const club = reported('members filtered by clubId', 'members_by_club_id ON members (club_id, seq)');
-    t.strictSame(await warningsOf(clubs), [club]);
-    t.strictSame(await warningsOf(shops), [
-      'deletes of labels, which look for lines, read the whole table, for lack of an index: CREATE INDEX lines_by_shop_label ON lines (shop, label)',
-    ]);
-  });
+  t.test(
+    'the start warns about each filter and order without an index, and prints the statement that adds the index',
+    async (t) => {
+      const warningsOf = async (domain: AnyDomain) => {
+        const warnings: string[] = [];
+        await prepare(t)(domain, {}, { onWarning: (warning) => warnings.push(warning) });
+        return warnings;
+      };
+      t.strictSame(await warningsOf({ pets, books }), []);
+      const reported = (list: string, index: string) =>
+        `lists of ${list} read the whole table, for lack of an index: CREATE INDEX ${index}`;
+      const warnings = (await warningsOf(DOMAIN)).filter((warning) => !warning.includes('lightest'));
+      const ofOrder = (order: string, ...columns: [status: string, pieces: string, alone?: string]) =>
+        [' filtered by status', ' filtered by pieces', ''].flatMap((list, place) => {
+          const sql = columns[place];
+          const name = sql?.replaceAll(', ', '_');
+          return sql
+            ? reported(`orders${list} in the order ${order}`, `orders_by_${name} ON orders (${sql}, seq)`)
+            : [];
+        });
+      // An order and its reverse need the same index. An order by a field that the list is filtered by needs only the
+      // index of the filter.
+      t.strictSame(warnings, [
+        ...ofOrder('newest', 'status, placed_at', 'pieces, placed_at', 'placed_at'),
+        ...ofOrder('cheapest', 'status, price', 'pieces, price', 'price'),
+        ...ofOrder('byPieces', 'status, pieces', 'pieces'),
+        ...ofOrder('byStatus', 'status', 'pieces, status'),
+      ]);
+      // The unique index on the name serves the filter by name. The unique index on (club, nickname) does not help the
+      // filter by club.
+      const club = reported('members filtered by clubId', 'members_by_club_id ON members (club_id, seq)');
+      t.strictSame(await warningsOf(clubs), [club]);
+      t.strictSame(await warningsOf(shops), [
+        'deletes of labels, which look for lines, read the whole table, for lack of an index: CREATE INDEX lines_by_shop_label ON lines (shop, label)',
+      ]);
+    },
+  );
 
   testFaults(t, async (t) => prepare(t)(FREE));
 
@@ -327,7 +335,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'the records of every collection are checked against the contract, each with the schema of its collection',
+    "the store gives every record of every collection to the check against the contract, with the collection's name",
     async (t) => {
       const { orders, coupons, store } = await prepare(t)();
       for (let count = 0; count < 3; count++) await orders.create({ price: BigInt(count), note: `${count}` });
@@ -344,7 +352,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
 
 function testFaults(t: Test, openFree: (t: Test) => Promise<Shop>): void {
   t.test(
-    'a change that breaks a constraint of the table fails alone; other changes in the batch are made',
+    'a change that breaks a constraint of the table fails alone; other changes in its batch are made',
     async (t) => {
       const { orders } = await openFree(t);
       await orders.create({ price: 1n, note: 'Same' });
@@ -361,7 +369,7 @@ function testFaults(t: Test, openFree: (t: Test) => Promise<Shop>): void {
   );
 }
 
-t.test('orders are stored in a SQLite database in memory', async (t) => {
+t.test('the store passes its tests with orders in a SQLite database in memory', async (t) => {
   testFaults(t, async (t) => {
     const store = openStore({ kind: 'memory' }, FREE, LIMITS) as unknown as Store;
     t.teardown(() => store.close());
@@ -383,10 +391,13 @@ t.test('a collection without an id, or with two ids, is an error', async (t) => 
     t.throws(() => toTable({ ...books, columns, lists: {} }), { message: /^one column of books has `set: 'id'`/ });
 });
 
-t.test('an id of a type that the store cannot generate is an error, which tells how to fix it', async (t) => {
-  for (const type of ['int32', 'number'] as const) {
-    const columns = { ...books.columns, id: { ...books.columns.id, type } } as const;
-    const message = `the store cannot set the id of books, which is ${type}: make it a string in the contract, or add \`format: int64\``;
-    t.throws(() => toTable({ ...books, columns }), { message });
-  }
-});
+t.test(
+  "if the store cannot generate ids of a collection's type, the error tells how to fix the contract",
+  async (t) => {
+    for (const type of ['int32', 'number'] as const) {
+      const columns = { ...books.columns, id: { ...books.columns.id, type } } as const;
+      const message = `the store cannot set the id of books, which is ${type}: make it a string in the contract, or add \`format: int64\``;
+      t.throws(() => toTable({ ...books, columns }), { message });
+    }
+  },
+);

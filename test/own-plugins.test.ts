@@ -17,7 +17,7 @@ import { KEY, type StartOptions, send, startService } from './service.ts';
 const FOUND = { decorators: { fastify: ['contractFirst'], request: ['contractFirst'] } };
 
 t.test(
-  'a plugin reads collections, services and the caller from decorations of the app and the request, with their types',
+  'a plugin reads collections, services and the caller from typed decorations of the app and the request',
   async (t) => {
     const callers: unknown[] = [];
     const services = { mail: { sender: 'shop@example.com' } };
@@ -58,7 +58,7 @@ function buildSlow() {
 }
 
 t.test(
-  "a request to a plugin's own route is counted by its path, and logged with request id and client address",
+  "the server counts a request to a plugin's own route by its path, and logs its request id and client address",
   async (t) => {
     const counts = new RequestCounts((id) => `/${id}`, {});
     const lines: string[] = [];
@@ -76,14 +76,17 @@ t.test(
   },
 );
 
-t.test("a plugin's own route answers 503 over the limits, like any other route", async (t) => {
-  const { port } = await startService(t, { ...buildSlow(), limits: loadConfig({ MAX_PIPELINED: '1' }) });
-  const client = connectRaw(port, 'GET /own/7 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
-  t.match(await client.replies(), [{ status: 200 }, { status: 503, text: /"overloaded"/ }]);
-});
+t.test(
+  "above the limit of pipelined requests, a plugin's own route answers 503 like the contract's routes",
+  async (t) => {
+    const { port } = await startService(t, { ...buildSlow(), limits: loadConfig({ MAX_PIPELINED: '1' }) });
+    const client = connectRaw(port, 'GET /own/7 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3));
+    t.match(await client.replies(), [{ status: 200 }, { status: 503, text: /"overloaded"/ }]);
+  },
+);
 
 t.test(
-  "a stopping server waits for requests to a plugin's own route, closes their connections, and begins no later request",
+  "a stopping server waits for requests to a plugin's own route, closes their connections, and starts no new request",
   async (t) => {
     const slow = buildSlow();
     const stop = { isAsked: false };
@@ -154,7 +157,7 @@ t.test("a request with `Upgrade: h2c`, which Java's HTTP clients send, is served
 });
 
 t.test(
-  'a WebSocket handshake without a key is answered with 401, the Error body and the headers of each reply',
+  'a WebSocket handshake without a key gets a 401 with the Error body and the headers of other replies',
   async (t) => {
     const { port } = await startEcho(t);
     const head = 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';

@@ -78,7 +78,7 @@ t.test('`contract-first new` turns an empty folder into a service that stores re
 });
 
 t.test(
-  'the new service passes its types, tests, lint and freshness check; running new again changes nothing',
+  'a service made by `new` passes its types, tests, lint and `generate --check`; running `new` again changes nothing',
   async (t) => {
     for (const args of [['run', 'types'], ['test'], ['run', 'build']]) t.ok(run(books, 'npm', ...args).length >= 0);
     // Headers that the server sends and the contract does not declare are only warnings.
@@ -95,52 +95,58 @@ t.test(
   },
 );
 
-t.test('after development dependencies are removed, the built service starts and still has its records', async (t) => {
-  run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
-  run(books, 'npm', 'run', 'build');
-  run(books, 'npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');
-  t.notOk(existsSync(join(books, 'node_modules/typescript')));
-  t.equal(run(books, process.execPath, 'dist/src/main.js', '--version'), '1.0.0\n');
-  const server = await start(t, books, {}, process.execPath, 'dist/src/main.js');
-  t.match(await server.request('/v1/notes/1'), { status: 200, body: { id: 1, text: 'Buy milk.' } });
-  await server.stop();
-  t.match(tryRun(books, 'npx', '--no', '--', 'contract-first', 'build'), {
-    status: 1,
-    stderr:
-      /^typescript, openapi-typescript, ts-blank-space, @redocly\/openapi-core: not installed\. Run `npm install --save-dev /,
-  });
-});
-
-t.test("a service from a third-party contract stores its records, with errors in the contract's form", async (t) => {
-  const own = join(base, 'own');
-  cpSync(join(books, 'node_modules'), join(own, 'node_modules'), { recursive: true, verbatimSymlinks: true });
-  writeFileSync(
-    join(own, 'package.json'),
-    JSON.stringify({ dependencies: { 'contract-first': `file:../${TARBALL}` } }),
-  );
-  cpSync(join(ROOT, 'test/other-contracts/petstore.yaml'), join(own, 'theirs.yaml'));
-  const said = run(own, 'npx', '--no', '--', 'contract-first', 'new', '.', '--contract', 'theirs.yaml');
-  t.match(said, /^The contract is written to openapi\/theirs\.yaml/m);
-  t.match(said, /^wrote {4}handlers\/showPetById\.ts$/m);
-  t.match(said, /^wrote {4}src\/errors\.ts$/m);
-  t.notMatch(said, /First write|toErrorBody/);
-  t.notMatch(
-    run(own, 'npx', '--no', '--', 'contract-first', 'lint'),
-    /warn/,
-    'the lint prints no warning about a third-party contract',
-  );
-  run(own, 'npm', 'run', 'generate');
-  for (const args of [['run', 'types'], ['test']]) t.ok(run(own, 'npm', ...args).length >= 0);
-  const server = await start(t, own, {}, 'npm', 'start');
-  t.match(await server.request('/v1/pets', 'POST', { id: 7, name: 'Rex' }), { status: 201 });
-  t.match(await server.request('/v1/pets/7'), { status: 200, body: { id: 7, name: 'Rex' } });
-  t.match(await server.request('/v1/pets/8'), { status: 404, body: { code: 404 } });
-  t.match(await server.request('/v1/pets?limit=a'), { status: 400, body: { code: 400 } });
-  await server.stop();
-});
+t.test(
+  'after its development dependencies are removed, the built service still starts and has its records',
+  async (t) => {
+    run(books, 'npm', 'install', `../${TARBALL}`, '--no-audit', '--no-fund');
+    run(books, 'npm', 'run', 'build');
+    run(books, 'npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');
+    t.notOk(existsSync(join(books, 'node_modules/typescript')));
+    t.equal(run(books, process.execPath, 'dist/src/main.js', '--version'), '1.0.0\n');
+    const server = await start(t, books, {}, process.execPath, 'dist/src/main.js');
+    t.match(await server.request('/v1/notes/1'), { status: 200, body: { id: 1, text: 'Buy milk.' } });
+    await server.stop();
+    t.match(tryRun(books, 'npx', '--no', '--', 'contract-first', 'build'), {
+      status: 1,
+      stderr:
+        /^typescript, openapi-typescript, ts-blank-space, @redocly\/openapi-core: not installed\. Run `npm install --save-dev /,
+    });
+  },
+);
 
 t.test(
-  '`contract-first new` names a folder that it cannot use, and writes nothing for a contract that it cannot serve',
+  "a service that `new` made from a third-party contract stores its records, and sends the contract's form of errors",
+  async (t) => {
+    const own = join(base, 'own');
+    cpSync(join(books, 'node_modules'), join(own, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+    writeFileSync(
+      join(own, 'package.json'),
+      JSON.stringify({ dependencies: { 'contract-first': `file:../${TARBALL}` } }),
+    );
+    cpSync(join(ROOT, 'test/other-contracts/petstore.yaml'), join(own, 'theirs.yaml'));
+    const said = run(own, 'npx', '--no', '--', 'contract-first', 'new', '.', '--contract', 'theirs.yaml');
+    t.match(said, /^The contract is written to openapi\/theirs\.yaml/m);
+    t.match(said, /^wrote {4}handlers\/showPetById\.ts$/m);
+    t.match(said, /^wrote {4}src\/errors\.ts$/m);
+    t.notMatch(said, /First write|toErrorBody/);
+    t.notMatch(
+      run(own, 'npx', '--no', '--', 'contract-first', 'lint'),
+      /warn/,
+      'the lint prints no warning about a third-party contract',
+    );
+    run(own, 'npm', 'run', 'generate');
+    for (const args of [['run', 'types'], ['test']]) t.ok(run(own, 'npm', ...args).length >= 0);
+    const server = await start(t, own, {}, 'npm', 'start');
+    t.match(await server.request('/v1/pets', 'POST', { id: 7, name: 'Rex' }), { status: 201 });
+    t.match(await server.request('/v1/pets/7'), { status: 200, body: { id: 7, name: 'Rex' } });
+    t.match(await server.request('/v1/pets/8'), { status: 404, body: { code: 404 } });
+    t.match(await server.request('/v1/pets?limit=a'), { status: 400, body: { code: 400 } });
+    await server.stop();
+  },
+);
+
+t.test(
+  '`contract-first new` reports a folder that it cannot use, and writes nothing for a contract that it cannot serve',
   async (t) => {
     const own = join(base, 'own');
     const runNew = (cwd: string, ...args: string[]) =>

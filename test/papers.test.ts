@@ -41,7 +41,7 @@ t.test('each link of the documentation leads to an existing file and heading', a
   }
 });
 
-t.test('the pages of the package link only to files of its tarball', async (t) => {
+t.test('the documentation pages of the package link only to files of its tarball', async (t) => {
   const { files } = JSON.parse(read(join(PACKAGE, 'package.json'))) as { files: string[] };
   const shipped = ['README.md', ...files].map((name) => join(PACKAGE, name));
   const isShipped = (file: string) => shipped.some((place) => file === place || file.startsWith(`${place}/`));

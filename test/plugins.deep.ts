@@ -34,7 +34,7 @@ async function start(t: Test, addPlugins: (app: FastifyInstance) => Promise<void
 const json = { 'content-type': 'application/json' };
 const rex = { method: 'POST', body: '{"name":"Rex","categoryId":7}', headers: json };
 
-t.test("@fastify/rate-limit counts operations and a team's routes, and answers 429", async (t) => {
+t.test("@fastify/rate-limit counts requests to operations and to a team's routes, and answers 429", async (t) => {
   const ask = await start(t, async (app) => {
     await app.register(rateLimit, { max: 2, timeWindow: '1 hour' });
     app.get('/own', () => 'own');
@@ -48,7 +48,7 @@ t.test("@fastify/rate-limit counts operations and a team's routes, and answers 4
   });
 });
 
-t.test("@fastify/jwt protects a team's route: a missing, wrong or expired token is 401", async (t) => {
+t.test("@fastify/jwt protects a team's route: a missing, wrong or expired token gets 401", async (t) => {
   let token = '';
   let old = '';
   const ask = await start(t, async (app) => {
@@ -70,7 +70,7 @@ t.test("@fastify/jwt protects a team's route: a missing, wrong or expired token 
 });
 
 t.test(
-  "@fastify/compress compresses replies; it decompresses bodies of a team's routes, or answers 400 and 415",
+  "@fastify/compress compresses replies; it decompresses bodies for a team's routes, or answers 400 and 415",
   async (t) => {
     const ask = await start(t, async (app) => {
       await app.register(compress, { threshold: 0 });
@@ -112,19 +112,22 @@ t.test(
   },
 );
 
-t.test('@fastify/static serves files and byte ranges; a missing file is 404, an unsatisfiable range 416', async (t) => {
-  const root = t.testdir({ 'a.txt': '0123456789', '.secret': 'secret' });
-  const ask = await start(t, async (app) => {
-    await app.register(staticFiles, { root, prefix: '/files/', dotfiles: 'deny' });
-  });
-  t.match(await ask('/files/a.txt'), { status: 200, text: '0123456789' });
-  t.match(await ask('/files/a.txt', { headers: { range: 'bytes=2-3' } }), { status: 206, text: '23' });
-  t.match(await ask('/files/a.txt', { headers: { range: 'bytes=20-' } }), {
-    status: 416,
-    text: /"range_not_satisfiable"/,
-  });
-  t.match(await ask('/files/b.txt'), { status: 404 });
-  t.match(await ask('/files/.secret'), { status: 403, text: /"forbidden"/ });
-  t.match(await ask('/files/%2e%2e/%2e%2e/package.json'), { status: /^40[034]$/ });
-  t.match(await ask('/v1/pets'), { status: 200, text: '[]' });
-});
+t.test(
+  '@fastify/static serves files and byte ranges; a missing file gets 404, and an unsatisfiable range gets 416',
+  async (t) => {
+    const root = t.testdir({ 'a.txt': '0123456789', '.secret': 'secret' });
+    const ask = await start(t, async (app) => {
+      await app.register(staticFiles, { root, prefix: '/files/', dotfiles: 'deny' });
+    });
+    t.match(await ask('/files/a.txt'), { status: 200, text: '0123456789' });
+    t.match(await ask('/files/a.txt', { headers: { range: 'bytes=2-3' } }), { status: 206, text: '23' });
+    t.match(await ask('/files/a.txt', { headers: { range: 'bytes=20-' } }), {
+      status: 416,
+      text: /"range_not_satisfiable"/,
+    });
+    t.match(await ask('/files/b.txt'), { status: 404 });
+    t.match(await ask('/files/.secret'), { status: 403, text: /"forbidden"/ });
+    t.match(await ask('/files/%2e%2e/%2e%2e/package.json'), { status: /^40[034]$/ });
+    t.match(await ask('/v1/pets'), { status: 200, text: '[]' });
+  },
+);

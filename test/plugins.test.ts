@@ -111,10 +111,12 @@ async function seesItsWork(t: Test, names: string[]): Promise<void> {
 const OF_PLUGINS = /^header [\w-]+ is not documented$|^content-security-policy is not safe$/;
 
 for (const name of Object.keys(PLUGINS)) {
-  t.test(`@fastify/${name} takes effect on each kind of reply`, (t) => seesItsWork(t, [name]));
+  t.test(`@fastify/${name} takes effect on every kind of reply, and the replies still keep the contract`, (t) =>
+    seesItsWork(t, [name]),
+  );
 }
 
-t.test('all tested @fastify plugins take effect together on each kind of reply', (t) =>
+t.test('all tested @fastify plugins together take effect on every kind of reply', (t) =>
   seesItsWork(t, Object.keys(PLUGINS)),
 );
 
@@ -125,7 +127,7 @@ t.test('@fastify/etag answers 304 to a request for a list that has not changed',
   t.match(again, { status: 304, text: '', headers: { 'x-request-id': /./ } });
 });
 
-t.test('a 503 from a plugin gets the body of the contract, and keeps its Retry-After', async (t) => {
+t.test("a 503 that a plugin sends gets the contract's Error body, and keeps its Retry-After", async (t) => {
   const { request } = await startService(t, {
     addPlugins: async (app) => void app.register(underPressure, { ...UNHEALTHY, retryAfter: 7 }),
   });
@@ -135,7 +137,7 @@ t.test('a 503 from a plugin gets the body of the contract, and keeps its Retry-A
   }
 });
 
-t.test('a CORS preflight is answered without a key, and only for configured origins', async (t) => {
+t.test('the server answers a CORS preflight without a key, and only for configured origins', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const preflight = (origin: string, path: string) =>
     ask(port, path, {
@@ -167,7 +169,7 @@ t.test('a CORS preflight is answered without a key, and only for configured orig
 });
 
 t.test(
-  'a CORS preflight is checked like any other request before it is answered, and its body is not read',
+  'the server checks a CORS preflight like other requests before it answers, and does not read its body',
   async (t) => {
     const { port } = await startService(t, { corsOrigins: [ORIGIN] });
     const ask = (method: string, path: string, ...headers: string[]) => {
@@ -190,7 +192,7 @@ t.test(
   },
 );
 
-t.test('a CORS preflight for more headers than proxies accept is an error with a short head', async (t) => {
+t.test('a CORS preflight that asks for very long headers gets a 431 without these headers', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const preflight = (path: string, asked: string) =>
     ask(port, path, {
@@ -217,7 +219,7 @@ const BARE: [request: string, status: number][] = [
 ];
 
 t.test(
-  "scripts of configured origins can read every error and its headers, even errors sent without Fastify's hooks",
+  "scripts of configured origins can read every error and its headers, even errors that Fastify's hooks do not see",
   async (t) => {
     const limits = { ...loadConfig({}), maxPipelined: 1 };
     const { port } = await startService(t, { corsOrigins: [ORIGIN], limits });
@@ -230,7 +232,7 @@ t.test(
   },
 );
 
-t.test('without configured origins, no reply has CORS headers, and a preflight is 405', async (t) => {
+t.test('if no origins are configured, replies have no CORS headers, and a preflight gets 405', async (t) => {
   const limits = { ...loadConfig({}), maxPipelined: 1 };
   const { port } = await startService(t, { limits });
   for (const [request, status] of BARE) {
@@ -279,10 +281,10 @@ function asPlugin(add: (app: FastifyInstance) => void) {
 const HANG = withPaths({ '/hang': { get: operation('hang') } });
 
 for (const [way, addWith] of Object.entries<(app: FastifyInstance, ran: Set<string>) => unknown>({
-  'added there': addHooks,
-  'of a plugin': (app, ran) => app.register(asPlugin((inside) => addHooks(inside, ran))),
+  'if addPlugins adds the hooks': addHooks,
+  'if a plugin of addPlugins adds the hooks': (app, ran) => app.register(asPlugin((inside) => addHooks(inside, ran))),
 })) {
-  t.test(`a hook of each kind in Fastify's life cycle runs for each route, ${way}`, async (t) => {
+  t.test(`a hook of each kind in Fastify's life cycle runs for every route, ${way}`, async (t) => {
     const ran = new Set<string>();
     const service = await serve(
       t,
@@ -356,7 +358,7 @@ t.test("an onRoute hook sees the contract's schema, body limit and configuration
 });
 
 t.test(
-  "a plugin may call writeHead in every form that Node accepts; each header is sent once, with the plugin's value",
+  "a plugin may call writeHead in any form; the client gets each header once, with the plugin's value",
   async (t) => {
     const forms: ((response: ServerResponse) => void)[] = [
       (response) => response.writeHead(200, 'Fine', { 'Cache-Control': 'max-age=9', 'X-Own': '1' }),
@@ -403,7 +405,7 @@ t.test("a plugin's preSerialization hook may change the body of an error", async
   }
 });
 
-t.test('a plugin gets the contract from app.swagger()', async (t) => {
+t.test('app.swagger() returns the contract to a plugin', async (t) => {
   const { app } = await startService(t);
   t.match(app.swagger(), { openapi: '3.1.0', paths: { '/pets': { get: { operationId: 'listPets' } } } });
 });

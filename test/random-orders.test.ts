@@ -173,7 +173,7 @@ async function openPoints(open: Open): Promise<AnyCollection> {
 
 function testOrders(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    'pages, skips, counts and whole lists show each record at its position while others are written',
+    'pages, skips, counts and whole lists are correct for random filters and orders while other records are written',
     async (t) => {
       const records = await openPoints(prepare(t));
       const all = (await records.createAll(Array.from({ length: RECORDS }, randomPoint))) as Fields[];
@@ -187,7 +187,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a list request that skips too many records, or lacks a required filter, is an error', async (t) => {
+  t.test('a list request that skips too many records or lacks a required filter is an error', async (t) => {
     const records = await openPoints(prepare(t));
     const list = async (query: object) => records.list({ limit: 1, ...query } as never);
     const all = async (query: object) => records.all({ map: 'c', ...query } as never);
@@ -217,7 +217,7 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testOrders, {});
 
-t.test('the store proposes exactly the indexes that the lists need, and none that is a prefix of another', (t) => {
+t.test('the store proposes exactly the indexes that the lists need, and none that another one already covers', (t) => {
   const indexesOf = (lists: object, more: object = {}) => {
     const table = toTable({ ...points, lists, ...more } as AnyDescription);
     return toWantedIndexes(table).map((index) =>

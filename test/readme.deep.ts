@@ -14,7 +14,7 @@ const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const LEFT_OUT =
   /^(x-request-id|date|connection|keep-alive|content-length|cache-control|content-security-policy|x-content-type-options):/i;
 
-t.test('each example of the README works as described', async (t) => {
+t.test('each example of the README works, and prints what the README shows', async (t) => {
   const { port, request } = await startService(t);
   const blocks = [...README.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text }));
   const examples = blocks.slice(blocks.findIndex(({ text }) => text?.startsWith('KEY=')) + 1);

@@ -81,7 +81,7 @@ async function testNotes(t: Test, send: Send) {
 }
 
 t.test(
-  'the records page of the guide begins with a service that fits on one screen; later examples have at most ten lines',
+  "the guide's page on records begins with a service of at most fifty lines; later examples have at most ten lines",
   (t) => {
     const lengths = FILES.map(([file, text]): [string, number] => [file, text.trimEnd().split('\n').length]);
     const [projects, tasks, handler, ...others] = lengths as [string, number][];
@@ -99,7 +99,7 @@ t.test(
 );
 
 t.test(
-  'each example of the records page compiles, needs no handwritten SQL, and works on both databases as the page promises',
+  "each example of the guide's page on records compiles, and works on both databases without handwritten SQL",
   async (t) => {
     const folder = prepareTasks(t);
     t.equal(readFileSync(join(folder, 'src/tasks/migrations/sqlite/0001-first.sql'), 'utf8'), SQL);
@@ -117,7 +117,7 @@ t.test(
       PostgreSQL: { kind: 'postgres', ...settingsOf(server.newUrl()) } as const,
     };
     for (const [name, database] of Object.entries(databases)) {
-      await t.test(name, async (t) => {
+      await t.test(`the service of the records page works on ${name}`, async (t) => {
         const log = { logger: pino({ level: 'silent' }), write() {} };
         const app = await build(service, { database }, { log });
         t.teardown(() => app.close());

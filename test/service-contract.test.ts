@@ -11,30 +11,33 @@ import { domain } from '../src/generated/domain.ts';
 import { handlers } from '../src/generated/handlers.ts';
 import { startProgram } from './program.ts';
 
-t.test('a service whose contract was not built checks and prepares it when it loads it', async (t) => {
-  const folder = t.testdir({ openapi: {} });
-  const contract = pathToFileURL(`${folder}/openapi/petstore.yaml`);
-  copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
-  const { operations, loadPage } = await loadServiceContract({ contract, toErrorBody, domain, handlers });
-  t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
-  t.match(
-    String(brotliDecompressSync(await loadPage())),
-    /id="createPet"/,
-    'the reference page is built when a client requests it',
-  );
-  const { pets } = await loadServiceCodecs(contract, domain);
-  t.match(pets.check({ id: 1n, name: 'Rex' }), [/categoryId/]);
-  t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes the file of the prepared contract');
+t.test(
+  "if a service's contract was not built, the service checks and prepares it when it loads the contract",
+  async (t) => {
+    const folder = t.testdir({ openapi: {} });
+    const contract = pathToFileURL(`${folder}/openapi/petstore.yaml`);
+    copyFileSync(new URL('../openapi/petstore.yaml', import.meta.url), contract);
+    const { operations, loadPage } = await loadServiceContract({ contract, toErrorBody, domain, handlers });
+    t.strictSame([...operations.keys()], ['listPets', 'createPet', 'getPet']);
+    t.match(
+      String(brotliDecompressSync(await loadPage())),
+      /id="createPet"/,
+      'the reference page is built when a client requests it',
+    );
+    const { pets } = await loadServiceCodecs(contract, domain);
+    t.match(pets.check({ id: 1n, name: 'Rex' }), [/categoryId/]);
+    t.notOk(existsSync(toFinishedFile(contract)), 'only a build writes the file of the prepared contract');
 
-  const wrong = () => ({ code: 1 }) as never;
-  await t.rejects(loadServiceContract({ contract, toErrorBody: wrong, domain, handlers }), {
-    name: 'ContractError',
-    message: /petstore\.yaml:\d+:\d+: operation listPets: response 400: what toErrorBody in src\/errors\.ts makes of/,
-  });
-  await t.rejects(loadServiceContract({ contract, toErrorBody, domain, handlers: {} }), {
-    message: /operation listPets has no handlers\/listPets\.ts/,
-  });
-});
+    const wrong = () => ({ code: 1 }) as never;
+    await t.rejects(loadServiceContract({ contract, toErrorBody: wrong, domain, handlers }), {
+      name: 'ContractError',
+      message: /petstore\.yaml:\d+:\d+: operation listPets: response 400: what toErrorBody in src\/errors\.ts makes of/,
+    });
+    await t.rejects(loadServiceContract({ contract, toErrorBody, domain, handlers: {} }), {
+      message: /operation listPets has no handlers\/listPets\.ts/,
+    });
+  },
+);
 
 t.test("a built service serves its contract without the build's code", async (t) => {
   const root = t.testdir({});

@@ -21,18 +21,21 @@ const SETTINGS = {
 
 const URL_SET = { PAYMENTS_URL: 'https://pay.example/', PAYMENTS_KEY: 'secret-of-payments' };
 
-t.test("settings of a team's services are read and checked with the server's settings, and have types", async (t) => {
-  const { services } = loadConfig(URL_SET, new Map(), SETTINGS);
-  const url: string = services.PAYMENTS_URL;
-  const timeout: number = services.PAYMENTS_TIMEOUT;
-  t.strictSame({ url, timeout }, { url: URL_SET.PAYMENTS_URL, timeout: 1000 });
-  t.throws(() => loadConfig({ PAYMENTS_URL: 'no', PAYMENTS_TIMEOUT: '0', PORT: 'x' }, new Map(), SETTINGS), {
-    message:
-      /PAYMENTS_URL must be a URL\n.*PAYMENTS_KEY must be set\n.*PAYMENTS_TIMEOUT must be an integer from 1 to 60000, not "0"/s,
-  });
-});
+t.test(
+  "the settings of a team's services are read and checked together with the server's settings, and have types",
+  async (t) => {
+    const { services } = loadConfig(URL_SET, new Map(), SETTINGS);
+    const url: string = services.PAYMENTS_URL;
+    const timeout: number = services.PAYMENTS_TIMEOUT;
+    t.strictSame({ url, timeout }, { url: URL_SET.PAYMENTS_URL, timeout: 1000 });
+    t.throws(() => loadConfig({ PAYMENTS_URL: 'no', PAYMENTS_TIMEOUT: '0', PORT: 'x' }, new Map(), SETTINGS), {
+      message:
+        /PAYMENTS_URL must be a URL\n.*PAYMENTS_KEY must be set\n.*PAYMENTS_TIMEOUT must be an integer from 1 to 60000, not "0"/s,
+    });
+  },
+);
 
-t.test('a program builds its services from their settings, and passes the services to its plugins', async (t) => {
+t.test('a program builds its services from their settings, and its plugins get the services', async (t) => {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY, GREETING: 'hello' };
   const program = startProgram(t, 'test/whole-service.ts', { env });
   const [, port] = await program.written('stdout', /"origin":"http:[^"]*:(\d+)"/);
@@ -57,7 +60,7 @@ t.test("--check prints the settings of a team's services, without secrets", asyn
 });
 
 t.test(
-  "handlers get the team's services; /readyz checks them, and a stopping server closes them after the last reply",
+  "handlers get the team's services; /readyz checks them; a stopping server closes them after the last reply",
   async (t) => {
     const asked: string[] = [];
     const payments = {
@@ -105,7 +108,7 @@ t.test("if a team's service fails or does not answer, /readyz is 503, and the lo
 });
 
 t.test(
-  'under a flood of /readyz, each service is checked once a second over all ports, and every request gets the result',
+  'under a flood of /readyz requests, each service is checked once a second, and every request gets that result',
   async (t) => {
     const clock = holdClock(t);
     let asked = 0;

@@ -88,14 +88,14 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     texts: textFields,
   } = toolsFor(domain, kind);
 
-  t.test('each new record gets its own id, higher than all earlier ids', async (t) => {
+  t.test('each new record gets its own id, which is higher than all earlier ids', async (t) => {
     const { records } = await openOne(t);
     const ids = (await add(records, 5)).map(({ id }) => id);
     t.ok((ids[0] as bigint) > 0n);
     t.strictSame(ids, [...new Set(ids)].sort(ascending));
   });
 
-  t.test('a record is returned unchanged, with its id, when it is created and when it is read later', async (t) => {
+  t.test('a create returns the record with its id, and reading the record later returns the same', async (t) => {
     const { records } = await openOne(t);
     for (let index = 0; index < 3 * GROUPS; index++) {
       const record = make(index);
@@ -106,16 +106,19 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('an undefined field equals a missing one, and the created record omits fields without a column', async (t) => {
-    const { records } = await openOne(t);
-    const absent = fields.filter(({ isOptional }) => isOptional).map(({ name }) => [name, undefined]);
-    const created = await records.create({ ...make(1), ...Object.fromEntries(absent), unknown: 'T' });
-    for (const [name] of absent) t.notOk((name as string) in created);
-    t.notOk('unknown' in created);
-    t.equal((await records.get(created.id as bigint))?.text, toText(created));
-  });
+  t.test(
+    'a field that is undefined equals a missing field; the created record omits fields that have no column',
+    async (t) => {
+      const { records } = await openOne(t);
+      const absent = fields.filter(({ isOptional }) => isOptional).map(({ name }) => [name, undefined]);
+      const created = await records.create({ ...make(1), ...Object.fromEntries(absent), unknown: 'T' });
+      for (const [name] of absent) t.notOk((name as string) in created);
+      t.notOk('unknown' in created);
+      t.equal((await records.get(created.id as bigint))?.text, toText(created));
+    },
+  );
 
-  t.test('a record keeps the value of each field exactly, to the last digit and character', async (t) => {
+  t.test('a record keeps the value of each field exactly, to the last digit or character', async (t) => {
     const { records } = await openOne(t);
     for (const { name, type, isNullable } of fields) {
       for (const value of [...EDGES[type], ...(isNullable ? [null] : [])]) {
@@ -129,14 +132,17 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('every Unicode character is read back unchanged, and printed as a JSON serializer prints it', async (t) => {
-    const { records } = await openOne(t);
-    const name = textFields[0]?.name as string;
-    const made = await Promise.all(unicodeTexts().map((text) => records.create({ ...make(1), [name]: text })));
-    const texts = await readAll(records, { limit: 100 });
-    // Compared here instead of by tap, because tap would print these long texts if they differ.
-    t.ok(texts.join() === (made as Stored[]).sort(byId).map(toText).join());
-  });
+  t.test(
+    'every Unicode character that is stored is read unchanged, and written as a JSON serializer writes it',
+    async (t) => {
+      const { records } = await openOne(t);
+      const name = textFields[0]?.name as string;
+      const made = await Promise.all(unicodeTexts().map((text) => records.create({ ...make(1), [name]: text })));
+      const texts = await readAll(records, { limit: 100 });
+      // Compared here instead of by tap, because tap would print these long texts if they differ.
+      t.ok(texts.join() === (made as Stored[]).sort(byId).map(toText).join());
+    },
+  );
 
   t.test('get returns undefined for a missing record, even at both ends of the id range', async (t) => {
     const { records } = await openOne(t);
@@ -144,7 +150,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     for (const other of [id + 1n, id - 1n, 0n, -id, MOST, -MOST - 1n]) t.equal(await records.get(other), undefined);
   });
 
-  t.test('a list without records is an empty page without a next cursor', async (t) => {
+  t.test('a list of no records is an empty page without a next cursor', async (t) => {
     const { records } = await openOne(t);
     t.strictSame(await pageOf(records, { limit: 1 }), { text: '[]', next: undefined });
     for (const { name, type } of filters) {
@@ -152,28 +158,31 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     }
   });
 
-  t.test('a page holds up to `limit` records by ascending id, and a next cursor if more records follow', async (t) => {
-    const { records } = await openOne(t);
-    const made = await add(records, 6);
-    const texts = made.map(toText);
-    const cursors = made.map(({ id }) => toCursor(id));
-    const page = (from: number, to: number) => `[${texts.slice(from, to)}]`;
-    t.strictSame(await pageOf(records, { limit: 5 }), { text: page(0, 5), next: cursors[4] });
-    t.strictSame(await pageOf(records, { limit: 6 }), { text: page(0, 6), next: undefined });
-    t.strictSame(await pageOf(records, { limit: 7 }), { text: page(0, 6), next: undefined });
-    t.strictSame(await pageOf(records, { limit: 2, after: cursors[1] }), { text: page(2, 4), next: cursors[3] });
-    t.strictSame(await pageOf(records, { limit: 2, after: cursors[3] }), { text: page(4, 6), next: undefined });
-    t.strictSame(await pageOf(records, { limit: 2, after: cursors[4] }), { text: page(5, 6), next: undefined });
-    t.strictSame(await pageOf(records, { limit: 2, after: cursors[5] }), { text: '[]', next: undefined });
-    t.strictSame(await pageOf(records, { limit: 2, after: toCursor(MOST) }), { text: '[]', next: undefined });
-    t.strictSame(await pageOf(records, { limit: 6, after: toCursor(-MOST - 1n) }), {
-      text: page(0, 6),
-      next: undefined,
-    });
-  });
+  t.test(
+    'a page contains at most `limit` records by ascending id, and a next cursor if more records follow',
+    async (t) => {
+      const { records } = await openOne(t);
+      const made = await add(records, 6);
+      const texts = made.map(toText);
+      const cursors = made.map(({ id }) => toCursor(id));
+      const page = (from: number, to: number) => `[${texts.slice(from, to)}]`;
+      t.strictSame(await pageOf(records, { limit: 5 }), { text: page(0, 5), next: cursors[4] });
+      t.strictSame(await pageOf(records, { limit: 6 }), { text: page(0, 6), next: undefined });
+      t.strictSame(await pageOf(records, { limit: 7 }), { text: page(0, 6), next: undefined });
+      t.strictSame(await pageOf(records, { limit: 2, after: cursors[1] }), { text: page(2, 4), next: cursors[3] });
+      t.strictSame(await pageOf(records, { limit: 2, after: cursors[3] }), { text: page(4, 6), next: undefined });
+      t.strictSame(await pageOf(records, { limit: 2, after: cursors[4] }), { text: page(5, 6), next: undefined });
+      t.strictSame(await pageOf(records, { limit: 2, after: cursors[5] }), { text: '[]', next: undefined });
+      t.strictSame(await pageOf(records, { limit: 2, after: toCursor(MOST) }), { text: '[]', next: undefined });
+      t.strictSame(await pageOf(records, { limit: 6, after: toCursor(-MOST - 1n) }), {
+        text: page(0, 6),
+        next: undefined,
+      });
+    },
+  );
 
   t.test(
-    "filters, alone or combined, restrict a list's pages; its cursors work only with the same filters",
+    'filters, alone or combined, restrict a list; the cursors of a filtered list work only with the same filters',
     async (t) => {
       const { records } = await openOne(t);
       const made = await add(records, 3 * GROUPS);
@@ -198,7 +207,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     },
   );
 
-  t.test('the pages of a list contain each record once, with any limit', async (t) => {
+  t.test('the pages of a list together contain each record once, with any limit', async (t) => {
     const { records } = await openOne(t);
     const texts = (await add(records, 25)).map(toText);
     for (const limit of [1, 2, 5, 24, 25, 26, 100]) t.strictSame(await readAll(records, { limit }), texts);
@@ -215,19 +224,22 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(await readAll(records, { limit: 100 }), (made as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('a record is in the list as soon as it is created, while others are being created', async (t) => {
-    const { records } = await openOne(t);
-    const misses: unknown[] = [];
-    const createAndFind = async () => {
-      for (let count = 0; count < 20; count++) {
-        const { id } = await records.create(make(1));
-        const page = await records.list({ limit: 1000 });
-        if (!page?.body.text.includes(`{"id":${id},`)) misses.push(id);
-      }
-    };
-    await Promise.all(Array.from({ length: 50 }, createAndFind));
-    t.strictSame(misses, []);
-  });
+  t.test(
+    'a record is in the list as soon as its create has returned, even while other records are being created',
+    async (t) => {
+      const { records } = await openOne(t);
+      const misses: unknown[] = [];
+      const createAndFind = async () => {
+        for (let count = 0; count < 20; count++) {
+          const { id } = await records.create(make(1));
+          const page = await records.list({ limit: 1000 });
+          if (!page?.body.text.includes(`{"id":${id},`)) misses.push(id);
+        }
+      };
+      await Promise.all(Array.from({ length: 50 }, createAndFind));
+      t.strictSame(misses, []);
+    },
+  );
 
   t.test('a replaced record keeps its id and has only the new values; a deleted record is not found', async (t) => {
     const { records } = await openOne(t);
@@ -248,17 +260,20 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.ok(((await records.create(make(1))).id as bigint) > last);
   });
 
-  t.test('concurrent edits of a record are made one after the other, in the order of their calls', async (t) => {
-    const { records } = await openOne(t);
-    const [{ id }] = await add(records, 1);
-    const edits = [1, 2].map((index) => records.replace(id, make(index)));
-    const done = await Promise.all([...edits, records.delete(id), records.replace(id, make(3)), records.delete(id)]);
-    t.strictSame(done.map(toPlain), [{ id, ...make(1) }, { id, ...make(2) }, true, undefined, false]);
-    t.equal(await records.get(id), undefined);
-  });
+  t.test(
+    'concurrent edits of a record are made one after the other, in the order in which they were called',
+    async (t) => {
+      const { records } = await openOne(t);
+      const [{ id }] = await add(records, 1);
+      const edits = [1, 2].map((index) => records.replace(id, make(index)));
+      const done = await Promise.all([...edits, records.delete(id), records.replace(id, make(3)), records.delete(id)]);
+      t.strictSame(done.map(toPlain), [{ id, ...make(1) }, { id, ...make(2) }, true, undefined, false]);
+      t.equal(await records.get(id), undefined);
+    },
+  );
 
   t.test(
-    'a create that is repeated with its Idempotency-Key gets the first answer; another record with that key is an error',
+    'a create repeated with its Idempotency-Key gets the first answer; the same key with another record is an error',
     async (t) => {
       const { records } = await openOne(t);
       const record = make(1);
@@ -298,7 +313,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     );
   });
 
-  t.test('an expired Idempotency-Key is forgotten, and may be used for another record', async (t) => {
+  t.test('after an Idempotency-Key has expired, it may be used for another record', async (t) => {
     const { records } = await openOne(t);
     for (const record of [make(1), make(1), make(2)]) {
       t.match(await createOnce(records, record, { ...ONCE, hours: 0 }), { isReplayed: false, record });
@@ -307,7 +322,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
   });
 
   t.test(
-    'records that do not fit a contract are counted; once all fit, they are not read again for this contract',
+    'the store counts records that do not fit a contract; once all fit, it does not read them again for this contract',
     async (t) => {
       const store = await openOne(t);
       const texts = (await add(store.records, 8)).map(toText);
@@ -331,7 +346,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     },
   );
 
-  t.test('API keys are listed with all their stored values, the oldest first', async (t) => {
+  t.test('the list of API keys contains all their stored values, the oldest key first', async (t) => {
     const store = await openOne(t);
     const keys = [
       { ...toStoredKey(makeKey('petstore'), 'second'), createdAt: '2026-01-02T00:00:00.000Z' },
@@ -346,38 +361,41 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.same(await store.listKeys(), [keys[1], keys[0], keys[2]]);
   });
 
-  t.test('a replaced API key ends at the given time or earlier, and its successor is valid immediately', async (t) => {
-    const store = await openOne(t);
-    const key = {
-      ...toStoredKey(makeKey('petstore'), 'Ada', new Date('2026-01-09')),
-      scopes: ['pets:read', 'pets:write'],
-    };
-    const next = { ...toStoredKey(makeKey('petstore'), 'Ada'), scopes: [] };
-    const last = toStoredKey(makeKey('petstore'), 'Ada');
-    await store.createKey(key);
-    t.equal(await store.replaceKey(key.id, next, '2026-01-10T00:00:00.000Z'), true);
-    t.equal(await store.replaceKey(next.id, last, '2026-01-11T00:00:00.000Z'), true);
-    t.equal(
-      await store.replaceKey('unknown', toStoredKey(makeKey('petstore'), 'Ben'), '2026-01-12T00:00:00.000Z'),
-      false,
-    );
-    await store.revokeKey(last.id, '2026-01-01T00:00:00.000Z');
-    t.equal(
-      await store.replaceKey(last.id, toStoredKey(makeKey('petstore'), 'Ben'), '2026-01-12T00:00:00.000Z'),
-      false,
-    );
-    const ends = new Map((await store.listKeys()).map(({ id, expiresAt, scopes }) => [id, { expiresAt, scopes }]));
-    t.same(
-      ends,
-      new Map([
-        [key.id, { expiresAt: '2026-01-09T00:00:00.000Z', scopes: ['pets:read', 'pets:write'] }],
-        [next.id, { expiresAt: '2026-01-11T00:00:00.000Z', scopes: [] }],
-        [last.id, { expiresAt: undefined, scopes: undefined }],
-      ]),
-    );
-  });
+  t.test(
+    'a replaced API key ends at the given time or at its own earlier one; the new key is valid immediately',
+    async (t) => {
+      const store = await openOne(t);
+      const key = {
+        ...toStoredKey(makeKey('petstore'), 'Ada', new Date('2026-01-09')),
+        scopes: ['pets:read', 'pets:write'],
+      };
+      const next = { ...toStoredKey(makeKey('petstore'), 'Ada'), scopes: [] };
+      const last = toStoredKey(makeKey('petstore'), 'Ada');
+      await store.createKey(key);
+      t.equal(await store.replaceKey(key.id, next, '2026-01-10T00:00:00.000Z'), true);
+      t.equal(await store.replaceKey(next.id, last, '2026-01-11T00:00:00.000Z'), true);
+      t.equal(
+        await store.replaceKey('unknown', toStoredKey(makeKey('petstore'), 'Ben'), '2026-01-12T00:00:00.000Z'),
+        false,
+      );
+      await store.revokeKey(last.id, '2026-01-01T00:00:00.000Z');
+      t.equal(
+        await store.replaceKey(last.id, toStoredKey(makeKey('petstore'), 'Ben'), '2026-01-12T00:00:00.000Z'),
+        false,
+      );
+      const ends = new Map((await store.listKeys()).map(({ id, expiresAt, scopes }) => [id, { expiresAt, scopes }]));
+      t.same(
+        ends,
+        new Map([
+          [key.id, { expiresAt: '2026-01-09T00:00:00.000Z', scopes: ['pets:read', 'pets:write'] }],
+          [next.id, { expiresAt: '2026-01-11T00:00:00.000Z', scopes: [] }],
+          [last.id, { expiresAt: undefined, scopes: undefined }],
+        ]),
+      );
+    },
+  );
 
-  t.test('an API key is revoked only once, and stays in the list with the time of its revocation', async (t) => {
+  t.test('an API key is revoked only once, and the list of keys shows the time of its revocation', async (t) => {
     const store = await openOne(t);
     const key = toStoredKey(makeKey('petstore'), 'Ada');
     const other = toStoredKey(makeKey('petstore'), 'Ben');
@@ -390,7 +408,7 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.strictSame(revoked, { [key.id]: '2026-01-01T00:00:00.000Z', [other.id]: undefined });
   });
 
-  t.test('only API keys that changed since the last read are read again', async (t) => {
+  t.test('a second read of the API keys returns only keys that have changed since the first read', async (t) => {
     const store = await openOne(t);
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => toStoredKey(makeKey('petstore'), name)) as [
       ...[StoredKey, StoredKey, StoredKey, StoredKey],
@@ -429,12 +447,12 @@ export function testStore(t: Test, kind: StoreKind, domain: AnyDescription): voi
     t.match((await (await openOne(t, place)).listUses()).at(-1), { keyId: 'd' });
   });
 
-  t.test('a working store passes its health check', async (t) => {
+  t.test('a store that works passes its health check', async (t) => {
     const store = await openOne(t);
     await t.resolves(async () => store.check());
   });
 
-  t.test('closing a store waits until writes in progress are done', async (t) => {
+  t.test('closing a store waits until its writes in progress are done', async (t) => {
     const store = await prepare(t).open();
     const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
     await store.close();
@@ -458,7 +476,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   const { table } = domain;
 
   t.test(
-    'a store sees the records, edits, API keys and revocations of another store on the same database',
+    'a store sees records, edits, API keys and revocations that another store on the same database has made',
     async (t) => {
       const place = prepare(t);
       const writer = await openOne(t, place);
@@ -488,7 +506,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     },
   );
 
-  t.test('writes that are in progress when a store is closed are still stored', async (t) => {
+  t.test('records whose creates are in progress when the store is closed are still stored', async (t) => {
     const place = prepare(t);
     const store = await place.open();
     const made = Promise.all(Array.from({ length: 100 }, () => store.records.create(make(1))));
@@ -497,7 +515,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(records, { limit: 100 }), ((await made) as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('lists and gets immediately show what another program added, changed or deleted', async (t) => {
+  t.test('lists and gets immediately show records that another program adds, changes or deletes', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     let known: Stored[] = await add(records, 6);
@@ -537,7 +555,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   });
 
   t.test(
-    'two stores that create a record with the same Idempotency-Key at the same time create one, and both return it',
+    'two stores that create a record with one Idempotency-Key at the same time create one record, and both return it',
     async (t) => {
       const place = prepare(t);
       const stores = [await openOne(t, place), await openOne(t, place)] as const;
@@ -551,7 +569,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   );
 
   t.test(
-    'a create that is repeated with its Idempotency-Key returns the created record, even after an edit or a delete',
+    'a create repeated with its Idempotency-Key returns the created record, even if it was edited or deleted meanwhile',
     async (t) => {
       const { records } = await openOne(t);
       const created = await createOnce(records, make(1), ONCE);
@@ -564,29 +582,32 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     },
   );
 
-  t.test('expired Idempotency-Keys are deleted gradually as new ones arrive; valid keys stay', async (t) => {
-    const place = prepare(t);
-    const { records } = await openOne(t, place);
-    const createOne = (caller: string, key: number, hours: number) =>
-      createOnce(records, make(1), { ...ONCE, caller, key: String(key), hours });
-    const createAll = (caller: string, count: number, hours: number) =>
-      Promise.all(Array.from({ length: count }, (_, key) => createOne(caller, key, hours)));
-    await createAll('old', 100, 0);
-    await createAll('new', 1, 24);
-    const counts = [Number(await place.count('idempotency_keys'))];
-    for (let key = 0; key < 100; key++) {
-      await createOne('newer', key, 24);
-      counts.push(Number(await place.count('idempotency_keys')));
-    }
-    t.strictSame(
-      counts.filter((count, index) => index > 0 && Math.abs(count - (counts[index - 1] as number)) > 1),
-      [],
-    );
-    t.equal(counts.at(-1), 101);
-    t.match(await createAll('new', 1, 24), [{ isReplayed: true }]);
-  });
+  t.test(
+    'the store gradually deletes expired Idempotency-Keys when new ones arrive, and keeps those that are still valid',
+    async (t) => {
+      const place = prepare(t);
+      const { records } = await openOne(t, place);
+      const createOne = (caller: string, key: number, hours: number) =>
+        createOnce(records, make(1), { ...ONCE, caller, key: String(key), hours });
+      const createAll = (caller: string, count: number, hours: number) =>
+        Promise.all(Array.from({ length: count }, (_, key) => createOne(caller, key, hours)));
+      await createAll('old', 100, 0);
+      await createAll('new', 1, 24);
+      const counts = [Number(await place.count('idempotency_keys'))];
+      for (let key = 0; key < 100; key++) {
+        await createOne('newer', key, 24);
+        counts.push(Number(await place.count('idempotency_keys')));
+      }
+      t.strictSame(
+        counts.filter((count, index) => index > 0 && Math.abs(count - (counts[index - 1] as number)) > 1),
+        [],
+      );
+      t.equal(counts.at(-1), 101);
+      t.match(await createAll('new', 1, 24), [{ isReplayed: true }]);
+    },
+  );
 
-  t.test('Idempotency-Keys with a long lifetime do not delay the deletion of expired ones', async (t) => {
+  t.test('Idempotency-Keys with a long lifetime do not delay the deletion of expired keys', async (t) => {
     const place = prepare(t);
     const { records } = await openOne(t, place);
     const createAll = async (caller: string, count: number, hours: number) => {
@@ -599,7 +620,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.equal(Number(await place.count('idempotency_keys')), 60);
   });
 
-  t.test('stores that edit the same records at the same time do so one after the other, in any order', async (t) => {
+  t.test('two stores that edit the same records at the same time make the edits one after the other', async (t) => {
     const place = prepare(t);
     const stores = [await openOne(t, place), await openOne(t, place)] as const;
     const ids = (await add(stores[0].records, 300)).map(({ id }) => id);
@@ -632,7 +653,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
     t.strictSame(await readAll(stores[0].records, { limit: 100 }), (made as Stored[]).sort(byId).map(toText));
   });
 
-  t.test('records survive closing and reopening the store, and no id is used again', async (t) => {
+  t.test('records survive closing and reopening the store, and records created afterwards get new ids', async (t) => {
     const place = prepare(t);
     const texts: string[] = [];
     for (let count = 0; count < 3; count++) {
@@ -645,7 +666,7 @@ export function testSharing(t: Test, kind: StoreKind, domain: AnyDescription): v
   });
 
   t.test(
-    'if all ids are used up, creates fail with a clear error, even with an Idempotency-Key; everything else works',
+    'once all ids are used up, every create fails with a clear error, and everything else still works',
     async (t) => {
       const place = prepare(t);
       const store = await openOne(t, place);

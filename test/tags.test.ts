@@ -28,7 +28,7 @@ async function putFour({ send }: Notes): Promise<string[]> {
 }
 
 function testTags(t: Test, prepare: (t: Test) => Open): void {
-  t.test("a record that reuses a deleted record's id never has an entity tag of that record", async (t) => {
+  t.test('a new record with the id of a deleted one never has an entity tag of the deleted record', async (t) => {
     const start = prepareNotes(t, prepare(t));
     let notes = await start();
     const { folders } = notes.collections;
@@ -62,7 +62,7 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
     t.equal(new Set(tags).size, tags.length);
   });
 
-  t.test('among many concurrent changes, no two states of a record have the same revision', async (t) => {
+  t.test('after many concurrent changes, no two states of a record have the same revision', async (t) => {
     const { folders, notes } = (await prepareNotes(t, prepare(t))()).collections;
     const states = new Map<string, unknown>();
     const note = (found: unknown) => {
@@ -134,7 +134,7 @@ function testTags(t: Test, prepare: (t: Test) => Open): void {
   }
 
   t.test(
-    'a record that a migration deleted and a client created again has none of its earlier entity tags',
+    'a record that a client creates again after a migration deleted it has none of its earlier entity tags',
     async (t) => {
       const start = prepareNotes(t, prepare(t));
       const before = await start();
@@ -216,7 +216,7 @@ function testSentAgain(t: Test, prepare: (t: Test) => Open): void {
 
 function testOutputs(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    "if a later version cannot send a transaction's stored answer, a retry gets a 409 that says that the change was made",
+    "if a later version cannot send a transaction's stored answer, a retry gets a 409: the change was already made",
     async (t) => {
       const open = prepare(t);
       const { store, pets } = await open();

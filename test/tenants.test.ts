@@ -24,7 +24,7 @@ const readAll = async (own: AnyCollection, query: object = {}) =>
   (await own.list({ limit: 9, ...query }))?.body.read() as Fields[];
 
 function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
-  t.test('only the tenant that owns a record can read, list, change and delete it', async (t) => {
+  t.test('only the tenant that owns a record can read, list, change and delete the record', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     const item = (await mine.items.create({ name: 'Ball', shop: 'other' })) as Fields;
     t.match(item, { shop: 'mine', name: 'Ball', stock: 9n });
@@ -45,7 +45,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.items.delete(id), true);
   });
 
-  t.test("each tenant's list has its own pages, and its cursors work for no other tenant", async (t) => {
+  t.test("each tenant's list has its own pages, and rejects the cursors of other tenants", async (t) => {
     const [mine, other] = shopsOf(await open(t));
     for (const shop of [mine, other, mine, other, mine]) {
       const { id: itemId } = (await shop.items.create({ name: String(Math.random()) })) as Fields;
@@ -65,7 +65,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     }
   });
 
-  t.test('unique values and ids that clients choose are unique only within a tenant', async (t) => {
+  t.test('two tenants may use the same unique value or chosen id; within a tenant, it must be unique', async (t) => {
     const [mine, other] = shopsOf(await open(t));
     for (const { items, labels } of [mine, other]) {
       t.match(await items.create({ name: 'Ball' }), { name: 'Ball' });
@@ -79,44 +79,50 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     t.equal(await mine.labels.get('b'), undefined);
   });
 
-  t.test('callers of one tenant share an Idempotency-Key; callers of other tenants do not', async (t) => {
-    const [mine, other] = shopsOf(await open(t));
-    const create = ({ items }: Shop, caller: string, digest = '') => {
-      const idempotency = { ...idempotencyOf('same', digest), caller };
-      return [idempotency, items.create({ name: 'Ball' }, { idempotency })] as const;
-    };
-    const [first, made] = create(mine, 'Ada');
-    const [second, again] = create(mine, 'Bob');
-    t.same(await again, await made);
-    t.strictSame([first.isReplayed, second.isReplayed], [false, true]);
-    const [theirs, own] = create(other, 'Ada');
-    t.match(await own, { shop: 'other' });
-    t.equal(theirs.isReplayed, false);
-    await t.rejects(create(mine, 'Ada', 'changed')[1], KeyReused);
-  });
-
-  t.test('a record can refer only to records of its tenant, and is deleted together with its own parent', async (t) => {
-    const [mine, other] = shopsOf(await open(t));
-    const [a, b] = (await Promise.all([
-      mine.items.create({ name: 'a' }),
-      other.items.create({ name: 'b' }),
-    ])) as Fields[];
-    await other.labels.create({ code: 'x', words: '' });
-    const create = (itemId: unknown, more = {}) => mine.lines.create({ itemId, price: 1n, ...more });
-    t.match(await create(b?.id), { refused: 'no_such_items' });
-    t.match(await create(a?.id, { label: 'x' }), { refused: 'no_such_labels' });
-    const line = (await create(a?.id)) as Fields;
-    t.match(await mine.lines.update(line.number, { itemId: b?.id }), { refused: 'no_such_items' });
-    await mine.labels.create({ code: 'x', words: '' });
-    t.match(await mine.lines.update(line.number, { label: 'x' }), { label: 'x' });
-    t.match(await mine.labels.delete('x'), { refused: 'referenced' });
-    t.equal(await other.labels.delete('x'), true);
-    t.equal(await mine.items.delete(a?.id), true);
-    t.equal(await mine.lines.get(line.number), undefined);
-  });
+  t.test(
+    'callers of one tenant share an Idempotency-Key; the same key of another tenant is a different key',
+    async (t) => {
+      const [mine, other] = shopsOf(await open(t));
+      const create = ({ items }: Shop, caller: string, digest = '') => {
+        const idempotency = { ...idempotencyOf('same', digest), caller };
+        return [idempotency, items.create({ name: 'Ball' }, { idempotency })] as const;
+      };
+      const [first, made] = create(mine, 'Ada');
+      const [second, again] = create(mine, 'Bob');
+      t.same(await again, await made);
+      t.strictSame([first.isReplayed, second.isReplayed], [false, true]);
+      const [theirs, own] = create(other, 'Ada');
+      t.match(await own, { shop: 'other' });
+      t.equal(theirs.isReplayed, false);
+      await t.rejects(create(mine, 'Ada', 'changed')[1], KeyReused);
+    },
+  );
 
   t.test(
-    'a transaction sees only records of its tenant; a transaction without a tenant sees none of them',
+    'a record can refer only to records of its own tenant, and is deleted when its parent is deleted',
+    async (t) => {
+      const [mine, other] = shopsOf(await open(t));
+      const [a, b] = (await Promise.all([
+        mine.items.create({ name: 'a' }),
+        other.items.create({ name: 'b' }),
+      ])) as Fields[];
+      await other.labels.create({ code: 'x', words: '' });
+      const create = (itemId: unknown, more = {}) => mine.lines.create({ itemId, price: 1n, ...more });
+      t.match(await create(b?.id), { refused: 'no_such_items' });
+      t.match(await create(a?.id, { label: 'x' }), { refused: 'no_such_labels' });
+      const line = (await create(a?.id)) as Fields;
+      t.match(await mine.lines.update(line.number, { itemId: b?.id }), { refused: 'no_such_items' });
+      await mine.labels.create({ code: 'x', words: '' });
+      t.match(await mine.lines.update(line.number, { label: 'x' }), { label: 'x' });
+      t.match(await mine.labels.delete('x'), { refused: 'referenced' });
+      t.equal(await other.labels.delete('x'), true);
+      t.equal(await mine.items.delete(a?.id), true);
+      t.equal(await mine.lines.get(line.number), undefined);
+    },
+  );
+
+  t.test(
+    'a transaction sees only records of its tenant; if it is called without a tenant, it sees none of them',
     async (t) => {
       const shops = await open(t);
       const [mine, other] = shopsOf(shops);
@@ -136,7 +142,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     },
   );
 
-  t.test('a collection with tenants cannot be used without naming a tenant', async (t) => {
+  t.test('if a program uses a collection with tenants without naming a tenant, it gets an error', async (t) => {
     const { items } = await open(t);
     t.strictSame(Object.keys(items), ['of']);
     for (const none of [undefined, null, '', 'a\0'])
@@ -144,7 +150,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
   });
 }
 
-t.test('tenants are stored in a SQLite database in memory', async (t) => {
+t.test('the store passes its tests with tenants in a SQLite database in memory', async (t) => {
   testTenants(t, async (t) => {
     const store = openStore({ kind: 'memory' }, domain, LIMITS, MADE) as unknown as Store;
     t.teardown(() => store.close());
@@ -158,7 +164,7 @@ onBoth(
     testTenants(t, async (t) => (await prepare(t)(domain as never)).store.collections as Shops);
 
     t.test(
-      'the start fails if a unique set or a reference of a collection with tenants leaves out the tenant',
+      'the start fails if a unique index or a foreign key of a collection with tenants leaves out the tenant',
       async (t) => {
         const open = prepare(t);
         await (await open(domain)).store.close();

@@ -16,30 +16,33 @@ import { edited } from './edited-contract.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NEW = { name: 'Rex', categoryId: 2n ** 63n - 1n };
 
-t.test('the test client calls operations by their names, with exact integers, on a database in memory', async (t) => {
-  const { client, collections, request, key } = await openTestServer(t, service);
-  const created = await client.createPet({ body: NEW });
-  t.match(created, { status: 201, body: { id: 1n, ...NEW }, headers: { location: '/v1/pets/1' } });
-  t.strictSame((await client.getPet({ params: { petId: 1n } })).body, created.body);
-  t.same((await collections.pets.get(1n))?.read(), created.body);
-  t.match(await client.listPets(), { status: 200, body: [NEW] });
-  t.match(await client.createPet({ body: '{"name":"Mia","categoryId":7}' as never }), {
-    status: 201,
-    body: { id: 2n },
-  });
-  t.match(await client.createPet({ body: Buffer.from('[]') as never }), { status: 400 });
-  t.match(await client.listPets({ key: null }), { status: 401 });
-  t.match(await request('/v1/pets'), { status: 200, body: [NEW, { id: 2 }] });
-  t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, body: '' });
-  t.match(await request('/docs'), { status: 200, body: /^<!doctype html>/i });
-  t.match(await request('/v1/pets', { method: 'POST', body: '{', key }), {
-    status: 400,
-    body: { code: 'malformed_json' },
-  });
-  t.match(await request('/v1/none', { key: null, headers: { accept: ['text/html', '*/*'] } }), { status: 404 });
-});
+t.test(
+  "the test client calls operations by their names, with exact integers; the test server's database is in memory",
+  async (t) => {
+    const { client, collections, request, key } = await openTestServer(t, service);
+    const created = await client.createPet({ body: NEW });
+    t.match(created, { status: 201, body: { id: 1n, ...NEW }, headers: { location: '/v1/pets/1' } });
+    t.strictSame((await client.getPet({ params: { petId: 1n } })).body, created.body);
+    t.same((await collections.pets.get(1n))?.read(), created.body);
+    t.match(await client.listPets(), { status: 200, body: [NEW] });
+    t.match(await client.createPet({ body: '{"name":"Mia","categoryId":7}' as never }), {
+      status: 201,
+      body: { id: 2n },
+    });
+    t.match(await client.createPet({ body: Buffer.from('[]') as never }), { status: 400 });
+    t.match(await client.listPets({ key: null }), { status: 401 });
+    t.match(await request('/v1/pets'), { status: 200, body: [NEW, { id: 2 }] });
+    t.match(await request('/v1/pets', { method: 'HEAD' }), { status: 200, body: '' });
+    t.match(await request('/docs'), { status: 200, body: /^<!doctype html>/i });
+    t.match(await request('/v1/pets', { method: 'POST', body: '{', key }), {
+      status: 400,
+      body: { code: 'malformed_json' },
+    });
+    t.match(await request('/v1/none', { key: null, headers: { accept: ['text/html', '*/*'] } }), { status: 404 });
+  },
+);
 
-t.test('the test server accepts any body for a status that a third-party contract does not declare', async (t) => {
+t.test('the test server accepts any body of an error whose status the contract does not declare', async (t) => {
   const yaml = edited((document) => {
     const { responses } = document.paths['/pets/{petId}'].get;
     for (const status of ['401', 'default']) delete responses[status];
@@ -61,7 +64,7 @@ t.test('each test server has its own database, and is closed with its test', asy
 });
 
 t.test(
-  "a test server builds services from their settings or takes the test's fakes, and loads the team's plugins",
+  "a test server builds the team's services from their settings, or uses the test's fakes, and loads the team's plugins",
   async (t) => {
     const own = {
       ...service,
@@ -84,7 +87,7 @@ t.test(
   },
 );
 
-t.test("a handler that makes a change without passing on the request's Idempotency-Key fails the test", async (t) => {
+t.test("if a handler makes a change without passing on the request's Idempotency-Key, the test fails", async (t) => {
   const createPet = handle('createPet', async ({ body, pets, urlOf }) => {
     if (body.name === 'Mia') return refuse('idempotency_key_reused', 'No.');
     const pet = await pets.create(body);
@@ -102,7 +105,7 @@ t.test("a handler that makes a change without passing on the request's Idempoten
   for (const status of [201, 201]) t.match(await ours.createPet({ body: NEW, headers }), { status });
 });
 
-t.test("the test server prints a handler's error, because the reply hides it", async (t) => {
+t.test('if a handler throws, the test server prints the error, because the 500 reply does not show it', async (t) => {
   const listPets = handle('listPets', async () => {
     throw new Error('the shelf is empty');
   });
@@ -112,7 +115,7 @@ t.test("the test server prints a handler's error, because the reply hides it", a
   t.match(String(written().map(({ args }) => args[0])), 'the shelf is empty');
 });
 
-t.test('openTestServer accepts the t of node:test', (t) => {
+t.test('openTestServer() accepts the test context of node:test', (t) => {
   const text = `import assert from 'node:assert';
     import { test } from 'node:test';
     import { openTestServer } from 'contract-first/test';
@@ -171,7 +174,7 @@ const SAFE = {
 };
 const JSON_TYPE = { 'content-type': 'application/json', 'x-count': '1' };
 
-t.test('the test server has its own message for each way in which a reply can break the contract', (t) => {
+t.test('for each way in which a reply can break the contract, the test server fails with its own message', (t) => {
   const check = new ContractCheck(YAML);
   const strict = new ContractCheck(YAML, { isComplete: true });
   for (const [status, headers, text, problems, { method = 'GET', url = '/v1/books/7', by = check } = {}] of [
@@ -241,7 +244,7 @@ paths:
 `;
 
 t.test(
-  'for an operation without declared responses, the test server reports a success and accepts any error body',
+  'for an operation without declared responses, the test server reports a success reply and accepts any error body',
   (t) => {
     const check = new ContractCheck('openapi: 3.1.0\npaths: { /a: { get: { operationId: a } } }');
     const reply = { headers: SAFE, text: '' };
@@ -251,7 +254,7 @@ t.test(
   },
 );
 
-t.test('the test server checks replies below any prefix and for paths with any characters', (t) => {
+t.test('the test server checks replies below any path prefix, and for paths with any characters', (t) => {
   const check = new ContractCheck(STRANGE);
   const found = (url: string, status: number, headers = {}, text = '') =>
     check.problemsOf('GET', url, { status, headers: { ...SAFE, ...headers }, text });
@@ -276,7 +279,7 @@ t.test('the test server checks replies below any prefix and for paths with any c
   t.end();
 });
 
-t.test('a reply with a composed schema may have the fields of all its parts, and no others', (t) => {
+t.test('the test server accepts the fields of all parts of a composed schema, and reports other fields', (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const text = { type: 'string' };
   const schemas = {
@@ -331,7 +334,7 @@ t.test('a reply with a composed schema may have the fields of all its parts, and
 });
 
 t.test(
-  'the test server prints each request that matches no operation, because it did not check the reply',
+  'the test server prints each request that matches no operation, because it cannot check the reply',
   async (t) => {
     const { request } = await openTestServer(t, service);
     const written = t.capture(process.stderr, 'write');
@@ -346,7 +349,7 @@ t.test(
   },
 );
 
-t.test('the test server checks replies against a contract in several files', async (t) => {
+t.test('the test server checks replies against a contract that is split into several files', async (t) => {
   const whole = edited(({ contract }) => delete contract.servers);
   const files = { schemas: { 'Kind.yaml': 'type: string\nenum: [a]\n' } };
   const yaml = whole.replace(/( +)PetName:\n/, '$1Kind:\n$1  $ref: schemas/Kind.yaml\n$&');
@@ -359,7 +362,7 @@ t.test('the test server checks replies against a contract in several files', asy
 });
 
 t.test(
-  'the test server sends the API key in the location that the operation declares, or in the first of several alternatives',
+  'the test server sends the API key where the operation declares it, or as the first of several alternatives',
   async (t) => {
     const schemes = {
       header: { type: 'apiKey', in: 'header', name: 'X-Key' },

@@ -89,55 +89,58 @@ async function start(t: Test, timeout = 60_000) {
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const seconds = (shift: number) => Math.floor(Date.now() / 1000) + shift;
 
-t.test('a token from the issuer identifies a caller; any other token is a 401 with the reason', async (t) => {
-  const { issuer, request } = await start(t);
-  const stranger = await startIssuer(t);
-  const good = await issuer.sign();
-  const [head, payload, signature] = good.split('.') as [string, string, string];
-  t.match(await request('/v1/pets', { key: good }), { status: 200 });
-  const refused: Record<string, [token: string, why: RegExp]> = {
-    'alg none': [`${base64url({ alg: 'none' })}.${payload}.`, /Algorithm/],
-    'alg none, with a signature': [`${base64url({ alg: 'none' })}.${payload}.${signature}`, /Algorithm/],
-    'alg HS256': [`${base64url({ alg: 'HS256', kid: 'key-1' })}.${payload}.${signature}`, /Algorithm/],
-    'a wrong kid': [await issuer.sign({}, { kid: 'key-9' }), /no applicable key/],
-    'another signature': [
-      `${head}.${payload}.${signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`,
-      /signature/,
-    ],
-    'other claims': [`${head}.${base64url({ sub: 'admin' })}.${signature}`, /signature/],
-    'another issuer': [await stranger.sign(), /signature/],
-    'the name of another issuer': [await issuer.sign({ iss: stranger.url }), /"iss"|iss/],
-    'another audience': [await issuer.sign({ aud: 'others' }), /aud/],
-    nobody: [await issuer.sign({ sub: undefined }), /subject/],
-    'an empty name': [await issuer.sign({ sub: '' }), /subject/],
-    'a number as its name': [await issuer.sign({ sub: 7 }), /subject/],
-    'no end': [await issuer.sign({ exp: undefined }), /exp/],
-    'an end in words': [await issuer.sign({ exp: 'tomorrow' }), /exp/],
-    'no shop': [await issuer.sign({ shop: undefined }), /shop/],
-    'a clock that is five minutes behind': [await issuer.sign({ exp: seconds(-5 * MINUTES) }), /exp/],
-    'a clock that is five minutes ahead': [await issuer.sign({ nbf: seconds(5 * MINUTES) }), /nbf/],
-    'no JWT': ['none', /JWS|Compact/],
-    'an empty JWT': ['..', /JWS|JWT/],
-    'a part too many': [`${good}.${payload}`, /JWS|Compact/],
-    'no base64url': [`${head}.${payload}.~`, /JWS|JWT|signature/],
-    'a head that is no object': [`${base64url([])}.${payload}.${signature}`, /JWS|Algorithm|"alg"/],
-    'a kid that is no text': [`${base64url({ alg: 'ES256', kid: 7 })}.${payload}.${signature}`, /no applicable key/],
-    'an unknown critical word': [`${base64url({ alg: 'ES256', crit: ['x'], x: 1 })}.${payload}.${signature}`, /"x"/],
-    'claims that are no object': [await issuer.signText('[1]'), /JWT Claims Set/],
-    'a key of the server': [KEY, /JWS|Compact/],
-  };
-  for (const [name, [key, why]] of Object.entries(refused)) {
-    const reply = await request('/v1/pets', { method: 'POST', key, body: '{' });
-    t.match(reply, { status: 401, body: { code: 'unauthorized', message: why } }, name);
-    t.match(
-      reply.headers['www-authenticate'],
-      /^Bearer realm="Pet Store", error="invalid_token", error_description=".+"$/,
-      name,
-    );
-  }
-});
+t.test(
+  'a token of the configured issuer identifies a caller; any other token gets a 401 with the reason',
+  async (t) => {
+    const { issuer, request } = await start(t);
+    const stranger = await startIssuer(t);
+    const good = await issuer.sign();
+    const [head, payload, signature] = good.split('.') as [string, string, string];
+    t.match(await request('/v1/pets', { key: good }), { status: 200 });
+    const refused: Record<string, [token: string, why: RegExp]> = {
+      'alg none': [`${base64url({ alg: 'none' })}.${payload}.`, /Algorithm/],
+      'alg none, with a signature': [`${base64url({ alg: 'none' })}.${payload}.${signature}`, /Algorithm/],
+      'alg HS256': [`${base64url({ alg: 'HS256', kid: 'key-1' })}.${payload}.${signature}`, /Algorithm/],
+      'a wrong kid': [await issuer.sign({}, { kid: 'key-9' }), /no applicable key/],
+      'another signature': [
+        `${head}.${payload}.${signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`,
+        /signature/,
+      ],
+      'other claims': [`${head}.${base64url({ sub: 'admin' })}.${signature}`, /signature/],
+      'another issuer': [await stranger.sign(), /signature/],
+      'the name of another issuer': [await issuer.sign({ iss: stranger.url }), /"iss"|iss/],
+      'another audience': [await issuer.sign({ aud: 'others' }), /aud/],
+      nobody: [await issuer.sign({ sub: undefined }), /subject/],
+      'an empty name': [await issuer.sign({ sub: '' }), /subject/],
+      'a number as its name': [await issuer.sign({ sub: 7 }), /subject/],
+      'no end': [await issuer.sign({ exp: undefined }), /exp/],
+      'an end in words': [await issuer.sign({ exp: 'tomorrow' }), /exp/],
+      'no shop': [await issuer.sign({ shop: undefined }), /shop/],
+      'a clock that is five minutes behind': [await issuer.sign({ exp: seconds(-5 * MINUTES) }), /exp/],
+      'a clock that is five minutes ahead': [await issuer.sign({ nbf: seconds(5 * MINUTES) }), /nbf/],
+      'no JWT': ['none', /JWS|Compact/],
+      'an empty JWT': ['..', /JWS|JWT/],
+      'a part too many': [`${good}.${payload}`, /JWS|Compact/],
+      'no base64url': [`${head}.${payload}.~`, /JWS|JWT|signature/],
+      'a head that is no object': [`${base64url([])}.${payload}.${signature}`, /JWS|Algorithm|"alg"/],
+      'a kid that is no text': [`${base64url({ alg: 'ES256', kid: 7 })}.${payload}.${signature}`, /no applicable key/],
+      'an unknown critical word': [`${base64url({ alg: 'ES256', crit: ['x'], x: 1 })}.${payload}.${signature}`, /"x"/],
+      'claims that are no object': [await issuer.signText('[1]'), /JWT Claims Set/],
+      'a key of the server': [KEY, /JWS|Compact/],
+    };
+    for (const [name, [key, why]] of Object.entries(refused)) {
+      const reply = await request('/v1/pets', { method: 'POST', key, body: '{' });
+      t.match(reply, { status: 401, body: { code: 'unauthorized', message: why } }, name);
+      t.match(
+        reply.headers['www-authenticate'],
+        /^Bearer realm="Pet Store", error="invalid_token", error_description=".+"$/,
+        name,
+      );
+    }
+  },
+);
 
-t.test('a token of 8 KB works like any other, and is never logged', async (t) => {
+t.test('a token of 8 KB works like a short token, and the log never contains it', async (t) => {
   const { issuer, request, lines } = await start(t);
   const key = await issuer.sign({ groups: Array.from({ length: 600 }, (_, index) => `group-${index}`) });
   t.ok(key.length > 8000, `${key.length} bytes`);
@@ -146,17 +149,20 @@ t.test('a token of 8 KB works like any other, and is never logged', async (t) =>
   t.notMatch(lines.join(''), key.slice(0, 100));
 });
 
-t.test('after the issuer rotates its keys, new tokens work at once, and old ones no longer', async (t) => {
-  const { issuer, request } = await start(t);
-  const old = await issuer.sign();
-  t.match(await request('/v1/pets', { key: old }), { status: 200 });
-  await issuer.rotate();
-  const fresh = await issuer.sign();
-  t.match(await request('/v1/pets', { key: fresh }), { status: 200 });
-  t.match(await request('/v1/pets', { key: old }), { status: 401 });
-});
+t.test(
+  'after the token issuer rotates its keys, new tokens work immediately, and old tokens no longer work',
+  async (t) => {
+    const { issuer, request } = await start(t);
+    const old = await issuer.sign();
+    t.match(await request('/v1/pets', { key: old }), { status: 200 });
+    await issuer.rotate();
+    const fresh = await issuer.sign();
+    t.match(await request('/v1/pets', { key: fresh }), { status: 200 });
+    t.match(await request('/v1/pets', { key: old }), { status: 401 });
+  },
+);
 
-t.test('a slow issuer delays only the first callers; if it is too slow, they get 503', async (t) => {
+t.test('a slow token issuer delays only the first callers; if it is too slow, these callers get 503', async (t) => {
   const { issuer, request, lines } = await start(t, 3000);
   let answer = () => {};
   issuer.state.gate = new Promise((resolve) => {
@@ -174,7 +180,7 @@ t.test('a slow issuer delays only the first callers; if it is too slow, they get
 });
 
 t.test(
-  'while the issuer is unreachable, tokens of known keys work; a token of an unknown key is 503 until it is back',
+  'while the token issuer is unreachable, tokens of known keys work, and tokens of unknown keys get 503',
   async (t) => {
     const { issuer, request } = await start(t);
     const known = await issuer.sign();
@@ -190,7 +196,7 @@ t.test(
 );
 
 t.test(
-  'if the issuer is gone or sends no usable keys, the reply is 503 instead of 401, because the token may be valid',
+  'if the token issuer is gone or sends unusable keys, the reply is 503, not 401, because the token may be valid',
   async (t) => {
     const { issuer, request } = await start(t);
     const broken = { kty: 'EC', crv: 'P-256', kid: 'key-1', alg: 'ES256', x: 'AA', y: 'AA' };
@@ -205,7 +211,7 @@ t.test(
   },
 );
 
-t.test('scopes of a token are checked like scopes of an API key', async (t) => {
+t.test('the server checks the scopes of a token like the scopes of an API key', async (t) => {
   const { issuer, request } = await start(t);
   const key = await issuer.sign({ scope: 'pets:read' });
   t.match(await request('/v1/pets', { key }), { status: 200 });

@@ -22,7 +22,7 @@ async function namesIn({ pets }: Shop): Promise<unknown[]> {
 }
 
 function testTransactions(t: Test, prepare: (t: Test) => Open): void {
-  t.test('of many concurrent orders for one pet, sent through two stores, exactly one is placed', async (t) => {
+  t.test('of many concurrent orders for one pet through two stores, exactly one is placed', async (t) => {
     const open = prepare(t);
     const shops = [await open(), await open()] as [Shop, Shop];
     const [{ pets, orders }] = shops;
@@ -42,7 +42,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.match(await orders.place?.({ petId: 99n, price: 1n }), { refused: 'pet_not_found' });
   });
 
-  t.test('a refused transaction undoes its own changes; other changes in the batch are made', async (t) => {
+  t.test('a refused transaction undoes its own changes; other changes in its batch are made', async (t) => {
     const shop = await prepare(t)();
     const { pets, orders } = shop;
     const sold = await pets.create({ ...PET, status: 'sold' });
@@ -57,27 +57,24 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     t.match(await orders.placeCarelessly?.({ petId: 99n }), { refused: 'no_such_pets' });
   });
 
-  t.test(
-    'a transaction that throws, does something forbidden, or lacks a `yield*` undoes only its own changes',
-    async (t) => {
-      const shop = await prepare(t)();
-      const { orders } = shop;
-      const ways = ['throws', 'caught', 'forgotten', 'unfit', 'unlike'];
-      const failing = Promise.allSettled(ways.map((way) => orders.fail?.(way)));
-      await Promise.all([shop.pets.create(PET), orders.add?.({ name: 'Max' })]);
-      t.match(await failing, [
-        { reason: { message: 'half done' } },
-        { reason: { message: /dear|TEXT value/ } },
-        { reason: { message: 'fail has a call without `yield*`' } },
-        { reason: { message: 'a pet that breaks its schema is not stored: name is not allowed' } },
-        { reason: { message: /not.null/i } },
-      ]);
-      t.same((await namesIn(shop)).sort(), ['Max', 'Rex']);
-      t.equal(await orders.fail?.(''), 'done');
-    },
-  );
+  t.test('a transaction that throws, breaks a schema or lacks a `yield*` undoes only its own changes', async (t) => {
+    const shop = await prepare(t)();
+    const { orders } = shop;
+    const ways = ['throws', 'caught', 'forgotten', 'unfit', 'unlike'];
+    const failing = Promise.allSettled(ways.map((way) => orders.fail?.(way)));
+    await Promise.all([shop.pets.create(PET), orders.add?.({ name: 'Max' })]);
+    t.match(await failing, [
+      { reason: { message: 'half done' } },
+      { reason: { message: /dear|TEXT value/ } },
+      { reason: { message: 'fail has a call without `yield*`' } },
+      { reason: { message: 'a pet that breaks its schema is not stored: name is not allowed' } },
+      { reason: { message: /not.null/i } },
+    ]);
+    t.same((await namesIn(shop)).sort(), ['Max', 'Rex']);
+    t.equal(await orders.fail?.(''), 'done');
+  });
 
-  t.test('a transaction may handle a refused change by making another one', async (t) => {
+  t.test('if one change in a transaction is refused, the transaction may make another change instead', async (t) => {
     const { orders } = await prepare(t)();
     await orders.create({ price: 1n, note: 'a' });
     t.match(await orders.takeNote?.(['a', 'b']), { note: 'b' });
@@ -95,7 +92,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a transaction with an Idempotency-Key is made once, even concurrently; a refused one leaves its key unused',
+    'a transaction with an Idempotency-Key is made once, even if sent concurrently; a refused one leaves its key unused',
     async (t) => {
       const open = prepare(t);
       const shops = [await open(), await open()] as [Shop, Shop];
@@ -121,21 +118,24 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a transaction may return any plain data, with every digit, and knows the current time', async (t) => {
-    const { orders } = await prepare(t)();
-    const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
-    // Texts that look like the engine's own marks for int64 values. A client may send them.
-    const marks = [{ '\0int64': 'x' }, { '\0int64': '5' }, 'n5', 's', ''];
-    t.strictSame(await orders.add?.({ name: 'm', output: marks }, { idempotency: idempotencyOf('marks') }), marks);
-    const { none: _none, ...kept } = output;
-    t.strictSame(await orders.add?.({ name: 'a', output }, { idempotency: idempotencyOf('output') }), kept);
-    t.strictSame(await orders.add?.({ name: 'a', output }, { idempotency: idempotencyOf('output') }), kept);
-    t.equal(await orders.add?.({ name: 'b' }), undefined);
-    const now = Date.parse((await orders.add?.({ name: 'c', output: 'now' })) as string);
-    t.ok(Math.abs(now - Date.now()) < 10_000);
-  });
+  t.test(
+    'a transaction may return any plain data, with every digit of integers, and can read the current time',
+    async (t) => {
+      const { orders } = await prepare(t)();
+      const output = { most: 2n ** 63n - 1n, list: [1, 1.5, null, 'text', { __proto__x: true }], none: undefined };
+      // Texts that look like the engine's own marks for int64 values. A client may send them.
+      const marks = [{ '\0int64': 'x' }, { '\0int64': '5' }, 'n5', 's', ''];
+      t.strictSame(await orders.add?.({ name: 'm', output: marks }, { idempotency: idempotencyOf('marks') }), marks);
+      const { none: _none, ...kept } = output;
+      t.strictSame(await orders.add?.({ name: 'a', output }, { idempotency: idempotencyOf('output') }), kept);
+      t.strictSame(await orders.add?.({ name: 'a', output }, { idempotency: idempotencyOf('output') }), kept);
+      t.equal(await orders.add?.({ name: 'b' }), undefined);
+      const now = Date.parse((await orders.add?.({ name: 'c', output: 'now' })) as string);
+      t.ok(Math.abs(now - Date.now()) < 10_000);
+    },
+  );
 
-  t.test('a read-only transaction sees one snapshot while others write, even in its own SQL', async (t) => {
+  t.test('a read-only transaction sees one snapshot while others write, even with its own SQL', async (t) => {
     const open = prepare(t);
     const [{ pets, orders }, other] = [await open(), await open()];
     const { id: petId } = await pets.create(PET);
@@ -175,19 +175,22 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
       await t.rejects(orders.ask?.([sql]) as Promise<unknown>, sql);
   });
 
-  t.test("a transaction's SQL may be composed of parts, each with its values, and a part cannot write", async (t) => {
-    const { orders } = await prepare(t)();
-    await orders.createAll([1n, 5n, 7n].map((price) => ({ price, ...(price === 7n && { status: 'paid' }) })));
-    t.same(await orders.some?.({ from: 5n }), [{ price: 5n }, { price: 7n }]);
-    t.same(await orders.some?.({ from: 5n, status: 'paid' }), [{ price: 7n }]);
-    await t.rejects(orders.some?.({ from: 5n, forgets: true }) as Promise<unknown>, {
-      message: 'some has a call without `yield*`',
-    });
-    await t.rejects(orders.writePart?.(1n) as Promise<unknown>);
-    t.same(await orders.some?.({ from: 1n }), [{ price: 1n }, { price: 5n }, { price: 7n }]);
-  });
+  t.test(
+    'a transaction may compose its SQL from parts with their own values, but none of the parts may write',
+    async (t) => {
+      const { orders } = await prepare(t)();
+      await orders.createAll([1n, 5n, 7n].map((price) => ({ price, ...(price === 7n && { status: 'paid' }) })));
+      t.same(await orders.some?.({ from: 5n }), [{ price: 5n }, { price: 7n }]);
+      t.same(await orders.some?.({ from: 5n, status: 'paid' }), [{ price: 7n }]);
+      await t.rejects(orders.some?.({ from: 5n, forgets: true }) as Promise<unknown>, {
+        message: 'some has a call without `yield*`',
+      });
+      await t.rejects(orders.writePart?.(1n) as Promise<unknown>);
+      t.same(await orders.some?.({ from: 1n }), [{ price: 1n }, { price: 5n }, { price: 7n }]);
+    },
+  );
 
-  t.test('a transaction sees its own changes', async (t) => {
+  t.test('a transaction can read the changes that it has made itself', async (t) => {
     const { orders } = await prepare(t)();
     await orders.createAll([1n, 5n].map((price) => ({ price })));
     t.match(await orders.addToSum?.(7n), { sum: 13n, dearest: [{ price: 7n }] });
@@ -197,7 +200,7 @@ function testTransactions(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testTransactions);
 
-t.test('transactions also work on a database in memory', async (t) => {
+t.test('transactions also work on a SQLite database in memory', async (t) => {
   const store = openStore({ kind: 'memory' }, domain, LIMITS, { transactions }) as unknown as Store;
   t.teardown(() => store.close());
   const { pets, orders } = toShop(store);
@@ -209,24 +212,21 @@ t.test('transactions also work on a database in memory', async (t) => {
   t.match(await orders.loop?.('ends'), 'done');
 });
 
-t.test(
-  'the writing thread ends an endless transaction and names it in the error; other changes are made',
-  async (t) => {
-    const place = { kind: 'sqlite', file: `${t.testdir()}/shop.db` } as const;
-    const store = openStore(place, domain, LIMITS, { transactions }) as unknown as Store;
-    t.teardown(() => store.close());
-    const shop = toShop(store);
-    const { orders } = shop;
-    const ended = orders.loop?.('spins') as Promise<unknown>;
-    const others = [orders.add?.({ name: 'Max' }), orders.loop?.('ends'), shop.pets.create(PET)];
-    await t.rejects(ended, { message: /^orders\.loop: it has not ended in \d+ ms$/ });
-    t.match(await Promise.all(others), [undefined, 'done', { name: 'Rex' }]);
-    t.same((await namesIn(shop)).sort(), ['Half', 'Max', 'Rex']);
-    await store.check();
-  },
-);
+t.test('an endless transaction is stopped, and the error names the transaction; other changes are made', async (t) => {
+  const place = { kind: 'sqlite', file: `${t.testdir()}/shop.db` } as const;
+  const store = openStore(place, domain, LIMITS, { transactions }) as unknown as Store;
+  t.teardown(() => store.close());
+  const shop = toShop(store);
+  const { orders } = shop;
+  const ended = orders.loop?.('spins') as Promise<unknown>;
+  const others = [orders.add?.({ name: 'Max' }), orders.loop?.('ends'), shop.pets.create(PET)];
+  await t.rejects(ended, { message: /^orders\.loop: it has not ended in \d+ ms$/ });
+  t.match(await Promise.all(others), [undefined, 'done', { name: 'Rex' }]);
+  t.same((await namesIn(shop)).sort(), ['Half', 'Max', 'Rex']);
+  await store.check();
+});
 
-t.test('the writing thread checks records that a transaction writes against the contract', async (t) => {
+t.test("the writing thread can check a transaction's records against the schemas of the contract", async (t) => {
   const { pets } = await loadCodecs();
   t.equal(pets.check({ id: 1n, ...PET }), undefined);
   t.match(pets.check({ id: 1n, ...PET, status: 'lost' }), [/status/]);

@@ -36,7 +36,7 @@ const WAYS: Record<string, Start> = {
   'in a plain app': (subject, more = {}) => register(fastify(), subject, more),
   'in an app with serverOptions()': (subject, more = {}) =>
     register(fastify(serverOptions({ logger: QUIET })), subject, more),
-  'in an app of build()': (subject, { rates, handlers } = {}) =>
+  'in an app made by build()': (subject, { rates, handlers } = {}) =>
     build(
       withHandlers(subject, handlers),
       { database: { kind: 'memory' }, apiKeys: [KEY], ...rates },
@@ -67,7 +67,7 @@ const SUBJECTS = { 'the pet store': PETS, stations: toStations(stations.service)
 
 for (const [name, subject] of Object.entries(SUBJECTS)) {
   for (const [way, start] of Object.entries(WAYS)) {
-    t.test(`a record is stored and found, and each error has the contract's form: ${name}, ${way}`, async (t) => {
+    t.test(`a client stores and reads a record, and each error has the contract's form: ${name}, ${way}`, async (t) => {
       const app = await start(subject);
       t.teardown(() => app.close());
       const send = buildSend(app, subject);
@@ -94,7 +94,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     });
 
     t.test(
-      `keys are accepted in the location that the contract declares, and their rates are limited: ${name}, ${way}`,
+      `the server accepts keys where the contract declares them, and limits their rates: ${name}, ${way}`,
       async (t) => {
         const app = await start(subject, { rates: { keyRate: { limit: 3, window: 86_400 } } });
         t.teardown(() => app.close());
@@ -115,7 +115,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     );
 
     t.test(
-      `a handler's answer that breaks the contract is a 500 in the contract's error form: ${name}, ${way}`,
+      `if a handler's answer breaks the contract, the reply is a 500 with the contract's Error body: ${name}, ${way}`,
       async (t) => {
         const broken = Object.assign(async () => ({ status: 200, body: 'none' }), { operation: subject.listId });
         const app = await start(subject, { handlers: { [subject.listId]: broken } });
@@ -124,7 +124,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
       },
     );
 
-    t.test(`the documents and health checks are served: ${name}, ${way}`, async (t) => {
+    t.test(`the server serves its documents and health checks: ${name}, ${way}`, async (t) => {
       const app = await start(subject);
       t.teardown(() => app.close());
       t.match((await app.inject('/docs')).body, /^<!doctype html>/i);
@@ -135,7 +135,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
     });
   }
 
-  t.test(`the test client calls each operation by name, with the service's key: ${name}`, async (t) => {
+  t.test(`the test client calls each operation by its name and sends the service's key: ${name}`, async (t) => {
     const { client, request } = await openTestServer(t, subject.service);
     const call = (client as Record<string, (sent?: object) => Promise<{ status: number }>>)[subject.listId];
     t.equal((await call?.())?.status, 200);
@@ -151,7 +151,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
   });
 }
 
-t.test('two services in one app keep their own error codes, error forms and keys', async (t) => {
+t.test('two services in one app keep their own error codes, Error bodies and keys', async (t) => {
   const app = fastify(serverOptions({ logger: QUIET }));
   t.teardown(() => app.close());
   const all = Object.values(SUBJECTS);
@@ -168,7 +168,7 @@ t.test('two services in one app keep their own error codes, error forms and keys
 });
 
 t.test(
-  "an operation at /openapi.json is served there; the server's own documents and their links move below /docs",
+  "if a contract declares an operation at /openapi.json, the server's own documents are served below /docs",
   async (t) => {
     const { service } = SUBJECTS.stations;
     const store = { url: 'sqlite::memory:' };
@@ -207,39 +207,36 @@ t.test(
   },
 );
 
-t.test(
-  'the stations service runs by `run`, with CSV, a JSON Patch, composed records and its own /openapi.json',
-  async (t) => {
-    const { folder } = stations;
-    const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY };
-    const program = startProgram(t, join(folder, 'dist/src/main.js'), { root: folder, env });
-    const [, origin] = await program.written('stdout', /"origin":"(http:[^"]*)"/);
-    const send = (path: string, init: RequestInit = {}) => fetch(`${origin}${path}`, init);
-    const authorization = `Basic ${Buffer.from(`a:${KEY}`).toString('base64')}`;
-    const json = { authorization, 'content-type': 'application/json' };
-    const body = JSON.stringify({ name: 'Zugspitze', region: 'Wetterstein' });
-    const made = await send('/v1/Me%C3%9Fstellen', { method: 'POST', headers: json, body });
-    t.equal(made.status, 201);
-    const url = String(made.headers.get('location'));
-    const csv = await send(`/v1/Me%C3%9Fstellen?key=${KEY}`, { headers: { accept: 'text/csv' } });
-    t.match(await csv.text(), /^[\w-]{36},Zugspitze,Wetterstein\r\n$/);
-    const patch = (value: object[]) =>
-      send(url, {
-        ...{ method: 'PATCH', body: JSON.stringify(value) },
-        headers: { authorization, 'content-type': 'application/json-patch+json' },
-      });
-    const changed = await patch([{ op: 'replace', path: '/height', value: 2962.06 }]);
-    t.match(await changed.json(), { name: 'Zugspitze', height: 2962.06 });
-    const refused = await patch([{ op: 'test', path: '/name', value: 'Watzmann' }]);
-    t.match([refused.status, await refused.json()], [409, { title: 'Conflict', status: 409 }]);
-    t.match(await (await send('/v1/openapi.json')).json(), { measures: ['temperature'] });
-    t.match(await (await send('/openapi.json')).json(), { info: { title: 'Weather stations' } });
-    t.notMatch(program.output.stdout, KEY, 'a key in the query is not logged');
-    t.equal((await send(url, { method: 'DELETE', headers: { authorization } })).status, 204);
-  },
-);
+t.test('a service with CSV, JSON Patch, composed records and its own /openapi.json runs as a program', async (t) => {
+  const { folder } = stations;
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY };
+  const program = startProgram(t, join(folder, 'dist/src/main.js'), { root: folder, env });
+  const [, origin] = await program.written('stdout', /"origin":"(http:[^"]*)"/);
+  const send = (path: string, init: RequestInit = {}) => fetch(`${origin}${path}`, init);
+  const authorization = `Basic ${Buffer.from(`a:${KEY}`).toString('base64')}`;
+  const json = { authorization, 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'Zugspitze', region: 'Wetterstein' });
+  const made = await send('/v1/Me%C3%9Fstellen', { method: 'POST', headers: json, body });
+  t.equal(made.status, 201);
+  const url = String(made.headers.get('location'));
+  const csv = await send(`/v1/Me%C3%9Fstellen?key=${KEY}`, { headers: { accept: 'text/csv' } });
+  t.match(await csv.text(), /^[\w-]{36},Zugspitze,Wetterstein\r\n$/);
+  const patch = (value: object[]) =>
+    send(url, {
+      ...{ method: 'PATCH', body: JSON.stringify(value) },
+      headers: { authorization, 'content-type': 'application/json-patch+json' },
+    });
+  const changed = await patch([{ op: 'replace', path: '/height', value: 2962.06 }]);
+  t.match(await changed.json(), { name: 'Zugspitze', height: 2962.06 });
+  const refused = await patch([{ op: 'test', path: '/name', value: 'Watzmann' }]);
+  t.match([refused.status, await refused.json()], [409, { title: 'Conflict', status: 409 }]);
+  t.match(await (await send('/v1/openapi.json')).json(), { measures: ['temperature'] });
+  t.match(await (await send('/openapi.json')).json(), { info: { title: 'Weather stations' } });
+  t.notMatch(program.output.stdout, KEY, 'a key in the query is not logged');
+  t.equal((await send(url, { method: 'DELETE', headers: { authorization } })).status, 204);
+});
 
-t.test('lint, release and diff work with a contract in another style', (t) => {
+t.test('`lint`, `release` and `diff` work with a contract of several files in another style', (t) => {
   const { folder, run } = copyStations(t);
   t.match(run('lint'), { status: 0 });
   t.match(run('release'), { status: 0 });

@@ -2,27 +2,24 @@
 import t from 'tap';
 import { send, startService } from '../service.ts';
 
-t.test(
-  'printPlugins() lists the plugins in the order in which they take effect, with one line per route',
-  async (t) => {
-    let routes = 0;
-    const { app } = await startService(t, {
-      addPlugins: async (own) => void own.addHook('onRoute', () => void routes++),
-    });
-    const lines = app.printPlugins().trimEnd().split('\n');
-    const names = lines.map((line) => line.replace(/^[├└│─┬ ]+| [\d.]+ ms$/g, ''));
-    const named = ['root', 'cors', 'plugins', 'contract', '@fastify/bearer-auth', 'operations', 'fastify-openapi-glue'];
-    t.strictSame(
-      names.filter((name) => name !== 'bound _after'),
-      [...named, 'generateRoutes', '@fastify/swagger'],
-    );
-    // Fastify adds a line for each route, and for each of a few hooks.
-    const added = names.filter((name) => name === 'bound _after').length;
-    t.ok(routes > 30 && added >= routes && added < routes * 1.5, `${added} lines for ${routes} routes`);
-  },
-);
+t.test('printPlugins() lists the plugins in the order in which they run, with one line per route', async (t) => {
+  let routes = 0;
+  const { app } = await startService(t, {
+    addPlugins: async (own) => void own.addHook('onRoute', () => void routes++),
+  });
+  const lines = app.printPlugins().trimEnd().split('\n');
+  const names = lines.map((line) => line.replace(/^[├└│─┬ ]+| [\d.]+ ms$/g, ''));
+  const named = ['root', 'cors', 'plugins', 'contract', '@fastify/bearer-auth', 'operations', 'fastify-openapi-glue'];
+  t.strictSame(
+    names.filter((name) => name !== 'bound _after'),
+    [...named, 'generateRoutes', '@fastify/swagger'],
+  );
+  // Fastify adds a line for each route, and for each of a few hooks.
+  const added = names.filter((name) => name === 'bound _after').length;
+  t.ok(routes > 30 && added >= routes && added < routes * 1.5, `${added} lines for ${routes} routes`);
+});
 
-t.test('a hook of a team may give a route its own error handler', async (t) => {
+t.test('an onRoute hook of a team may give a route its own error handler', async (t) => {
   const { port } = await startService(t, {
     addPlugins: async (app) => {
       app.addHook('onRoute', (route) => {
@@ -36,7 +33,7 @@ t.test('a hook of a team may give a route its own error handler', async (t) => {
 });
 
 t.test(
-  "a team's own route has Fastify's parsers and errors; the contract's routes have those of the engine",
+  "a team's own route uses Fastify's parsers and errors; the contract's routes use those of the engine",
   async (t) => {
     const { port, request } = await startService(t, {
       addPlugins: async (app) => {

@@ -29,7 +29,7 @@ const isFair = (passed: number, over = 0) =>
   passed >= 0.9 * LIMIT * SECONDS && passed <= (1 + over) * LIMIT * (SECONDS + 1);
 
 t.test(
-  'a client at 100 times its rate limit gets only its limit; the figures show how much it slows another client',
+  'a client that sends 100 times its rate limit gets only its limit; the test measures how much it slows another one',
   async (t) => {
     const DATABASE_URL = `sqlite:${t.testdir()}/pets.db`;
     const key = makeKey('petstore');
@@ -69,7 +69,7 @@ function toQuartiles(values: number[]): number[] {
   return [0.25, 0.5, 0.75].map((part) => sorted[Math.floor((sorted.length - 1) * part)] as number);
 }
 
-t.test('several servers on one PostgreSQL share one rate limit', async (t) => {
+t.test('several servers on one PostgreSQL together admit one rate limit', async (t) => {
   const generators = [startGenerator(t), startGenerator(t)];
   const postgres = await startPostgres(t);
   const env = { DATABASE_URL: postgres.newUrl(), KEY_RATE: `${LIMIT}/s` };

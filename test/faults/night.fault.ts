@@ -80,7 +80,7 @@ async function until(isSo: () => Promise<boolean>, seconds: number): Promise<num
 }
 
 t.test(
-  'during a simulated night, alerts fire and resolve, and after backup, kill and restore no acknowledged record is lost',
+  'in a simulated night, alerts fire and resolve, and backup, kill and restore lose no acknowledged record',
   async (t) => {
     const disk = prepareFaultyDisk(t);
     const folder = dirname((disk.env.DATABASE_URL as string).replace('sqlite:', ''));

@@ -102,16 +102,19 @@ async function goAway(port: number, key: string, index: number): Promise<void> {
 }
 
 const SETTINGS: Record<string, Record<string, string>> = {
-  'TRUST_PROXY alone': {},
-  'traces, no line for each request': { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', LOG_LEVEL: 'warn' },
-  'UNAUTHORIZED_RATE, no key': { UNAUTHORIZED_RATE: '100000/s', LOG_LEVEL: 'warn' },
+  'with TRUST_PROXY only': {},
+  'with traces and without request lines in the log': {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    LOG_LEVEL: 'warn',
+  },
+  'with UNAUTHORIZED_RATE and without a key': { UNAUTHORIZED_RATE: '100000/s', LOG_LEVEL: 'warn' },
 };
 
 const lives = ({ child }: Program) => child.exitCode === null && child.signalCode === null;
 
 for (const kind of PROXIES) {
   for (const [name, settings] of Object.entries(SETTINGS)) {
-    t.test(`clients of ${kind} that disconnect do not harm the server: ${name}`, async (t) => {
+    t.test(`the server survives clients of ${kind} that disconnect, ${name}`, async (t) => {
       const target = await findFreePort();
       const folder = t.testdir();
       const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };
@@ -129,39 +132,42 @@ for (const kind of PROXIES) {
     });
   }
 
-  t.test(`rejected bodies of 3 MB through ${kind} cost no other request its reply`, async (t) => {
-    const target = await findFreePort();
-    const folder = t.testdir();
-    const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };
-    startProgram(t, 'src/main.ts', { env: common });
-    const port = await startProxy(t, kind, folder, [target]);
-    const large = 'x'.repeat(3_000_000);
-    const create = { method: 'POST', body: { name: 'Rex', categoryId: 1 } };
-    const chunked = { 'transfer-encoding': 'chunked' };
-    const kinds: [url: string, options: RequestOptions][] = [
-      ['/v1/pets', create],
-      ['/v1/pets', {}],
-      ['/v1/pets', { method: 'POST', body: large }],
-      ['/v1/pets', create],
-      ['/v1/pets', { method: 'POST', body: large, key: null, headers: chunked }],
-      ['/v1/none', { method: 'POST', body: large, headers: chunked }],
-    ];
-    const tally: Record<string, number> = {};
-    async function work(index: number): Promise<void> {
-      for (let count = index; count < 600; count += 20) {
-        const [url, options] = kinds[count % kinds.length] as (typeof kinds)[number];
-        const status = await send(port, url, options).then(
-          ({ status }) => status,
-          (error: NodeJS.ErrnoException) => error.code,
-        );
-        const kind = `${count % kinds.length}: ${status}`;
-        tally[kind] = (tally[kind] ?? 0) + 1;
+  t.test(
+    `while clients send rejected bodies of 3 MB through ${kind}, every other request gets its reply`,
+    async (t) => {
+      const target = await findFreePort();
+      const folder = t.testdir();
+      const common = { PORT: String(target), API_KEYS: KEY, DATABASE_URL: `sqlite:${folder}/pets.db` };
+      startProgram(t, 'src/main.ts', { env: common });
+      const port = await startProxy(t, kind, folder, [target]);
+      const large = 'x'.repeat(3_000_000);
+      const create = { method: 'POST', body: { name: 'Rex', categoryId: 1 } };
+      const chunked = { 'transfer-encoding': 'chunked' };
+      const kinds: [url: string, options: RequestOptions][] = [
+        ['/v1/pets', create],
+        ['/v1/pets', {}],
+        ['/v1/pets', { method: 'POST', body: large }],
+        ['/v1/pets', create],
+        ['/v1/pets', { method: 'POST', body: large, key: null, headers: chunked }],
+        ['/v1/none', { method: 'POST', body: large, headers: chunked }],
+      ];
+      const tally: Record<string, number> = {};
+      async function work(index: number): Promise<void> {
+        for (let count = index; count < 600; count += 20) {
+          const [url, options] = kinds[count % kinds.length] as (typeof kinds)[number];
+          const status = await send(port, url, options).then(
+            ({ status }) => status,
+            (error: NodeJS.ErrnoException) => error.code,
+          );
+          const kind = `${count % kinds.length}: ${status}`;
+          tally[kind] = (tally[kind] ?? 0) + 1;
+        }
       }
-    }
-    await Promise.all(Array.from({ length: 20 }, (_, index) => work(index)));
-    t.strictSame(tally, { '0: 201': 100, '1: 200': 100, '2: 413': 100, '3: 201': 100, '4: 401': 100, '5: 404': 100 });
-    addFigures(`600 requests through ${kind}, half of them with a refused body of 3 MB`, 'each has its reply');
-  });
+      await Promise.all(Array.from({ length: 20 }, (_, index) => work(index)));
+      t.strictSame(tally, { '0: 201': 100, '1: 200': 100, '2: 413': 100, '3: 201': 100, '4: 401': 100, '5: 404': 100 });
+      addFigures(`600 requests through ${kind}, half of them with a refused body of 3 MB`, 'each has its reply');
+    },
+  );
 }
 
 const RESTARTS = 6;
@@ -195,7 +201,7 @@ async function startTwo(t: Test, folder: string) {
 
 for (const name of PROXIES) {
   t.test(
-    `behind ${name}, which strips a path prefix, every URL of the server works, even during a restart`,
+    `behind ${name}, which strips a path prefix, every URL of the server works, even while a server restarts`,
     async (t) => {
       const folder = t.testdir();
       const { ports, restart } = await startTwo(t, folder);

@@ -89,13 +89,13 @@ const CLIENTS = 40;
 
 const CONFIGURATIONS: Record<string, Record<string, string>> = {
   'with default settings': {},
-  'behind a proxy, traced': {
+  'behind a proxy, with traces': {
     TRUST_PROXY: '127.0.0.1',
     UNAUTHORIZED_RATE: '100000/s',
     LOG_LEVEL: 'warn',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
   },
-  'for scripts of other origins': { CORS_ORIGINS: 'https://a.example', ADMIN_PORT: '0' },
+  'with CORS origins': { CORS_ORIGINS: 'https://a.example', ADMIN_PORT: '0' },
   'with narrow limits': { MAX_CONNECTIONS: '30', MAX_PIPELINED: '2', REPLY_TIMEOUT: '1000' },
 };
 
@@ -123,7 +123,7 @@ function problemsOf(replies: CheckedReply[]): string[] {
 }
 
 for (const [name, env] of Object.entries(CONFIGURATIONS)) {
-  t.test(`${COUNT} sessions of random pieces of requests do not harm the server: ${name}`, async (t) => {
+  t.test(`the server survives ${COUNT} connections that send random pieces of requests: ${name}`, async (t) => {
     const server = await startWithLog(t, { env: { REQUEST_TIMEOUT: '500', ...env } });
     const { child, port, key, request, output, exit } = server;
     await request('/livez');
@@ -171,7 +171,7 @@ for (const [name, bytes] of [
   ['slow body (408)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n${BODY_TO_COME}\r\n`],
   ['slow body without a key (401)', `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${BODY_TO_COME}\r\n`],
 ] as [string, string][]) {
-  t.test(`the server closes 300 clients that stay silent after ${name}`, async (t) => {
+  t.test(`the server closes the connections of 300 clients that stay silent after ${name}`, async (t) => {
     const server = await startServer(t, { env: { REQUEST_TIMEOUT: '1000' } });
     await server.request('/livez');
     const before = descriptorsOf(server);

@@ -89,7 +89,7 @@ async function losesNothing(
 ) {
   const total = { answered: 0, lost: 0, hung: 0 };
   for (let round = 0; round < ROUNDS; round++) {
-    await t.test(`stop ${round + 1}`, async (t) => {
+    await t.test(`a server under load stops without losing a request, round ${round + 1}`, async (t) => {
       const server = await start(t, drainDelay);
       const clients = startClients(server.port, CLIENTS, KEY);
       await wait(500);
@@ -106,10 +106,11 @@ async function losesNothing(
   t.equal(hung, 0);
 }
 
-t.test(`${ROUNDS} stops of a server under load lose no request`, (t) => losesNothing(t, 'stops'));
+t.test(`a server under load is stopped ${ROUNDS} times without losing a request`, (t) => losesNothing(t, 'stops'));
 
-t.test(`${ROUNDS} stops of a server lose no request, although the machine freezes during each`, (t) =>
-  losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
+t.test(
+  `a server under load is stopped ${ROUNDS} times without losing a request, although the machine freezes each time`,
+  (t) => losesNothing(t, 'stops on a machine that stands still', '0', (server, round) => standStill(server, 3 * round)),
 );
 
 /** Stops this process with its clients, and a few milliseconds later the server too; the server goes on first. */
@@ -122,11 +123,11 @@ function standStill(server: Server, lead: number): void {
   block(30);
 }
 
-t.test('SIGTERM at any moment ends a server that is starting, gracefully or immediately', async (t) => {
+t.test('SIGTERM at any moment ends a server that is starting', async (t) => {
   const ends: Record<string, number> = {};
   let slowest = 0;
   for (let delay = 300; delay < 1800; delay += 50) {
-    await t.test(`SIGTERM ${delay} ms after the start ends the server`, async (t) => {
+    await t.test(`SIGTERM ${delay} ms after its start ends the server`, async (t) => {
       const env = { PORT: '0', DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, API_KEYS: KEY };
       const { child, exit } = startProgram(t, 'src/main.ts', { env });
       await wait(delay);
@@ -142,11 +143,11 @@ t.test('SIGTERM at any moment ends a server that is starting, gracefully or imme
 });
 
 t.test(
-  `${ROUNDS} failovers to a synchronous standby lose no acknowledged pet, and no retry with a key adds a second one`,
+  `${ROUNDS} failovers to a synchronous standby lose no acknowledged pet, and retries with a key add no pet twice`,
   async (t) => {
     let [acknowledged, unknown, replayed, lost, doubled, hung, slowest] = [0, 0, 0, 0, 0, 0, 0];
     for (let round = 1; round <= ROUNDS; round++) {
-      await t.test(`failover ${round}`, async (t) => {
+      await t.test(`a failover to a synchronous standby loses no acknowledged pet, round ${round}`, async (t) => {
         const primary = await startPostgres(t);
         await primary.stop();
         const standby = await startPostgres(t, primary);

@@ -29,7 +29,7 @@ t.test('a 64-bit integer of a pet keeps every digit from the request body to the
   }
 });
 
-t.test('POST /pets without a body is 400, however a client sends none', async (t) => {
+t.test('POST /pets without a body gets 400, in whatever way a client sends no body', async (t) => {
   const { request } = await startService(t);
   for (const options of [
     post(undefined),
@@ -44,30 +44,30 @@ t.test('POST /pets without a body is 400, however a client sends none', async (t
   }
 });
 
+t.test('if a body is not JSON, the error gives the position of the mistake or reports a byte order mark', async (t) => {
+  const { request } = await startService(t);
+  for (const [body, message] of [
+    ['{', 'The body is not well-formed JSON: it ends too early.'],
+    ['{"name":"Rex",}', 'The body is not well-formed JSON at character 15.'],
+    ['{\n  "name": Rex\n}', 'The body is not well-formed JSON at line 2, character 11.'],
+    ['{"a":"\u0007"}', 'The body is not well-formed JSON at character 7.'],
+    ['{"a":"\\x"}', 'The body is not well-formed JSON at character 6.'],
+    ['\ufeff{}', 'The body begins with a byte order mark: send it without one.'],
+  ]) {
+    t.match(await request('/v1/pets', post(body)), { status: 400, body: { code: 'malformed_json', message } });
+  }
+});
+
 t.test(
-  'for a body that is not JSON, the error gives the position of the mistake, and names a byte order mark',
+  'an error reply reports a value of the wrong type only once, even if the value also breaks other keywords',
   async (t) => {
     const { request } = await startService(t);
-    for (const [body, message] of [
-      ['{', 'The body is not well-formed JSON: it ends too early.'],
-      ['{"name":"Rex",}', 'The body is not well-formed JSON at character 15.'],
-      ['{\n  "name": Rex\n}', 'The body is not well-formed JSON at line 2, character 11.'],
-      ['{"a":"\u0007"}', 'The body is not well-formed JSON at character 7.'],
-      ['{"a":"\\x"}', 'The body is not well-formed JSON at character 6.'],
-      ['\ufeff{}', 'The body begins with a byte order mark: send it without one.'],
-    ]) {
-      t.match(await request('/v1/pets', post(body)), { status: 400, body: { code: 'malformed_json', message } });
-    }
+    const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
+    t.match(body, { message: 'body.status must be of type string' });
   },
 );
 
-t.test('a value of the wrong type is reported only once', async (t) => {
-  const { request } = await startService(t);
-  const { body } = await request('/v1/pets', post({ name: 'Rex', categoryId: 7, status: null }));
-  t.match(body, { message: 'body.status must be of type string' });
-});
-
-t.test("a body above the contract's limit is 413, whether its length is announced or not", async (t) => {
+t.test("a body above the contract's limit gets 413, whether its length is announced or not", async (t) => {
   const { request } = await startService(t);
   const body = { name: 'x'.repeat(17_000), categoryId: 7 };
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
@@ -96,29 +96,32 @@ t.test(
   },
 );
 
-t.test('an Idempotency-Key with another body is 422; sent with another API key, it is a different key', async (t) => {
-  const store = openUrl('sqlite::memory:');
-  const key = makeKey('petstore');
-  await store.createKey(toStoredKey(key, 'Ada'));
-  const { request } = await startService(t, { store, apiKeys: [KEY, `${KEY}-2`] });
-  const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
-  const mia = { ...rex, body: { name: 'Mia', categoryId: 7 } };
-  for (const [sent, id] of [
-    [rex, 1],
-    [{ ...mia, key }, 2],
-    [{ ...mia, key: `${KEY}-2` }, 3],
-    [rex, 1],
-  ] as const) {
-    t.match(await request('/v1/pets', sent), { status: 201, body: { id } });
-  }
-  const refused = await request('/v1/pets', mia);
-  t.match(refused, { status: 422, body: { code: 'idempotency_key_reused' } });
-  // The server checks the request before the Idempotency-Key, so an invalid request does not use the key up.
-  t.equal((await request('/v1/pets', { ...rex, body: { name: '' } })).status, 400);
-  t.equal(((await request('/v1/pets')).body as unknown[]).length, 3);
-});
+t.test(
+  'an Idempotency-Key with another body gets 422; with another API key, the same text is a different key',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    const key = makeKey('petstore');
+    await store.createKey(toStoredKey(key, 'Ada'));
+    const { request } = await startService(t, { store, apiKeys: [KEY, `${KEY}-2`] });
+    const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
+    const mia = { ...rex, body: { name: 'Mia', categoryId: 7 } };
+    for (const [sent, id] of [
+      [rex, 1],
+      [{ ...mia, key }, 2],
+      [{ ...mia, key: `${KEY}-2` }, 3],
+      [rex, 1],
+    ] as const) {
+      t.match(await request('/v1/pets', sent), { status: 201, body: { id } });
+    }
+    const refused = await request('/v1/pets', mia);
+    t.match(refused, { status: 422, body: { code: 'idempotency_key_reused' } });
+    // The server checks the request before the Idempotency-Key, so an invalid request does not use the key up.
+    t.equal((await request('/v1/pets', { ...rex, body: { name: '' } })).status, 400);
+    t.equal(((await request('/v1/pets')).body as unknown[]).length, 3);
+  },
+);
 
-t.test('the Idempotency-Keys of an API key stay valid if its position in API_KEYS changes', async (t) => {
+t.test('an API key keeps its Idempotency-Keys if its position in API_KEYS changes', async (t) => {
   const store = openUrl('sqlite::memory:');
   const rex = post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' });
   for (const apiKeys of [[KEY], ['another-key-0123456789', KEY]]) {
@@ -127,7 +130,7 @@ t.test('the Idempotency-Keys of an API key stay valid if its position in API_KEY
   }
 });
 
-t.test('if an operation needs no API key, all callers share their Idempotency-Keys', async (t) => {
+t.test('if an operation needs no API key, all callers use the same set of Idempotency-Keys', async (t) => {
   const yaml = edited(({ createPet }) => (createPet.security = []));
   const { request } = await serve(t, yaml, {});
   const rex = { ...post({ name: 'Rex', categoryId: 7 }, { 'idempotency-key': 'one' }), key: null };
@@ -135,7 +138,7 @@ t.test('if an operation needs no API key, all callers share their Idempotency-Ke
   t.match(await request('/v1/pets', { ...rex, key: KEY }), { status: 201, body: { id: 1 } });
 });
 
-t.test('a contract may leave out the Idempotency-Key', async (t) => {
+t.test('if a contract does not declare the Idempotency-Key, creates work without one', async (t) => {
   const yaml = edited(({ createPet }) => delete createPet.parameters);
   const { request } = await serve(t, yaml, {});
   t.match(await request('/v1/pets', post({ name: 'Rex', categoryId: 7 })), { status: 201, body: { id: 1 } });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startService } from '../service.ts';
 
-t.test('GET /pets/{petId} returns the pet with exactly the fields with which it was created', async (t) => {
+t.test('GET /pets/{petId} returns the pet with exactly the fields that its create sent', async (t) => {
   const { client } = await startService(t);
   await client.createPet({ body: { name: 'Rex', categoryId: 7n, status: 'sold' } });
   await client.createPet({ body: { name: 'Mia', categoryId: 7n } });
@@ -12,33 +12,39 @@ t.test('GET /pets/{petId} returns the pet with exactly the fields with which it 
   t.strictSame(body, { id: 2n, name: 'Mia', categoryId: 7n });
 });
 
-t.test('GET of an unknown id is 404, next to existing ids and at both ends of the range', async (t) => {
-  const { client } = await startService(t);
-  await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
-  for (const id of [0n, 2n, -1n, 9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-    const { status, body } = await client.getPet({ params: { petId: id } });
-    t.equal(status, 404);
-    t.strictSame(body, { code: 'pet_not_found', message: `No pet has the id ${id}.`, status: 404 });
-  }
-});
+t.test(
+  'GET /pets/{petId} with an unknown id gets 404, next to existing ids and at both ends of the int64 range',
+  async (t) => {
+    const { client } = await startService(t);
+    await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
+    for (const id of [0n, 2n, -1n, 9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+      const { status, body } = await client.getPet({ params: { petId: id } });
+      t.equal(status, 404);
+      t.strictSame(body, { code: 'pet_not_found', message: `No pet has the id ${id}.`, status: 404 });
+    }
+  },
+);
 
-t.test('every reply of the deprecated getPet names the dates of its deprecation and its successor', async (t) => {
-  const { client, request } = await startService(t);
-  await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
-  const replies = [
-    await request('/v1/pets/1'),
-    await request('/v1/pets/x'),
-    await request('/v1/pets/1', { key: null }),
-    await request('/v1/pets/2'),
-    await request(`/v1/pets/1?${'x'.repeat(9000)}`),
-  ];
-  t.strictSame(
-    replies.map(({ status }) => status),
-    [200, 400, 401, 404, 414],
-  );
-  for (const { headers } of replies) {
-    t.equal(headers.deprecation, `@${Date.UTC(2026, 10, 20) / 1000}`);
-    t.equal(headers.sunset, 'Thu, 05 Dec 2030 00:00:00 GMT');
-    t.equal(headers.link, '</v1/pets>; rel="successor-version"');
-  }
-});
+t.test(
+  'every reply of the deprecated getPet gives the dates of deprecation and sunset, and links to its successor',
+  async (t) => {
+    const { client, request } = await startService(t);
+    await client.createPet({ body: { name: 'Rex', categoryId: 7n } });
+    const replies = [
+      await request('/v1/pets/1'),
+      await request('/v1/pets/x'),
+      await request('/v1/pets/1', { key: null }),
+      await request('/v1/pets/2'),
+      await request(`/v1/pets/1?${'x'.repeat(9000)}`),
+    ];
+    t.strictSame(
+      replies.map(({ status }) => status),
+      [200, 400, 401, 404, 414],
+    );
+    for (const { headers } of replies) {
+      t.equal(headers.deprecation, `@${Date.UTC(2026, 10, 20) / 1000}`);
+      t.equal(headers.sunset, 'Thu, 05 Dec 2030 00:00:00 GMT');
+      t.equal(headers.link, '</v1/pets>; rel="successor-version"');
+    }
+  },
+);

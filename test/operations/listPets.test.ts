@@ -20,7 +20,7 @@ async function readPages({ request }: Service, url: string): Promise<number[][]>
   return pages;
 }
 
-t.test('a list without pets is an empty array without a link to a next page', async (t) => {
+t.test('if no pets are stored, GET /pets returns an empty array without a link to a next page', async (t) => {
   const { client } = await startService(t);
   const { status, body, headers } = await client.listPets();
   t.equal(status, 200);
@@ -28,7 +28,7 @@ t.test('a list without pets is an empty array without a link to a next page', as
   t.equal(headers.link, undefined);
 });
 
-t.test('without a limit, a page holds 20 pets in the order of their creation', async (t) => {
+t.test('GET /pets without a limit returns 20 pets, in the order in which they were created', async (t) => {
   const service = await startService(t);
   await addPets(service, 21);
   const [first, second] = await readPages(service, '/v1/pets');
@@ -39,7 +39,7 @@ t.test('without a limit, a page holds 20 pets in the order of their creation', a
   t.strictSame(second, [21]);
 });
 
-t.test('the links between pages lead to every pet once, with any limit', async (t) => {
+t.test('a client that follows the links between pages gets every pet once, with any limit', async (t) => {
   const service = await startService(t);
   await addPets(service, 12);
   for (const limit of [1, 5, 6, 11, 12, 13, 100]) {
@@ -49,7 +49,7 @@ t.test('the links between pages lead to every pet once, with any limit', async (
   }
 });
 
-t.test('the status filter applies to every page, and the links keep it', async (t) => {
+t.test('the status filter of GET /pets applies to every page, because the links between pages keep it', async (t) => {
   const service = await startService(t);
   await addPets(service, 12);
   t.strictSame(await readPages(service, '/v1/pets?status=available&limit=2'), [[1, 5], [9]]);

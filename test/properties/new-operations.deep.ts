@@ -8,7 +8,7 @@ import { refusalsOf } from './refusals.ts';
 import { requestProperties } from './request-properties.ts';
 
 t.test(
-  'the property tests detect a handler that breaks its contract, and print a line that repeats the failure',
+  'the property tests detect a handler that breaks its contract, and print the command that repeats the failure',
   async (t) => {
     const cases: [string, Handle, RegExp][] = [
       [
@@ -71,7 +71,7 @@ t.test('the property tests detect a server that accepts more or less than the co
 });
 
 t.test(
-  'the property tests report a rule of the contract that none of their generators can break, with its location',
+  'if no generator of the property tests can break a rule of the contract, the tests fail and name the rule',
   async (t) => {
     const inName = 'createPet body.name';
     const cases: [yaml: string, rule: string, place: string, file: string][] = [

@@ -4,7 +4,7 @@ import { findFailure, NEW_IDS, propertiesOf, startGrown } from './new-operations
 /** The number of runs of each property; in `npm run test:deep` ten. */
 const RUNS = process.env.RUNS ? 10 : 1;
 
-t.test('the property tests cover a new operation with every keyword, without new test code', async (t) => {
+t.test('the property tests check every keyword of a new operation without new test code', async (t) => {
   const properties = propertiesOf(await startGrown(t));
   for (const id of NEW_IDS) t.equal(await findFailure(properties, id, RUNS), undefined);
   const names = properties.map(({ name }) => name);
@@ -45,7 +45,7 @@ t.test('the property tests cover a new operation with every keyword, without new
   t.notOk(names.includes('greet answers 401 without a valid key'));
 });
 
-t.test('a reply without a body has no content type', async (t) => {
+t.test('a 204 reply has no Content-Type header', async (t) => {
   const { request } = await startGrown(t);
   const { status, text, headers } = await request('/v1/shelves/A/boxes', { method: 'DELETE' });
   t.strictSame({ status, text }, { status: 204, text: '' });

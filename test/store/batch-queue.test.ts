@@ -41,7 +41,7 @@ async function outcomesOf(all: Promise<string>[]): Promise<unknown[]> {
 }
 
 t.test(
-  'writes that arrive in one turn of the event loop share a batch, and so do writes that arrive during a batch',
+  'writes that arrive in the same turn of the event loop or during the same running batch are put into one batch',
   async (t) => {
     const { queue, next, counts } = openQueue();
     const first = [queue.add(1), queue.add(2)];
@@ -59,7 +59,7 @@ t.test(
 );
 
 t.test(
-  'a write that times out before the database gets it is not made; afterwards its outcome is unknown; late answers change neither',
+  'a write that times out in the queue is not made; a write that times out in the database has an unknown outcome',
   async (t) => {
     const { queue, next } = openQueue({ timeout: 200 });
     const clock = holdClock(t);
@@ -77,32 +77,35 @@ t.test(
   },
 );
 
-t.test('after a successful batch, health checks pass for a while without a test write, until an outage', async (t) => {
-  const { queue, next, batches } = openQueue();
-  const checked = queue.check();
-  t.strictSame(await next(), []);
-  queue.end(toTexts);
-  await checked;
-  await queue.check();
-  t.equal(batches.length, 1, 'the second health check made no test write');
-  for (const [isWritable, proofs] of [
-    [true, 0],
-    [false, 1],
-  ] as const) {
-    const failed = outcomesOf([queue.add(1)]);
-    await next();
-    queue.fail(new Error('out'), 'unavailable', isWritable);
-    t.strictSame(await failed, ['unavailable']);
-    const { length } = batches;
-    const again = queue.check();
-    for (let turn = 0; turn < 5; turn++) await nextTurn();
-    t.equal(batches.length - length, proofs);
-    if (proofs > 0) queue.end(toTexts);
-    await again;
-  }
-});
+t.test(
+  'after a successful batch, health checks pass for a while without a test write, until an outage begins',
+  async (t) => {
+    const { queue, next, batches } = openQueue();
+    const checked = queue.check();
+    t.strictSame(await next(), []);
+    queue.end(toTexts);
+    await checked;
+    await queue.check();
+    t.equal(batches.length, 1, 'the second health check made no test write');
+    for (const [isWritable, proofs] of [
+      [true, 0],
+      [false, 1],
+    ] as const) {
+      const failed = outcomesOf([queue.add(1)]);
+      await next();
+      queue.fail(new Error('out'), 'unavailable', isWritable);
+      t.strictSame(await failed, ['unavailable']);
+      const { length } = batches;
+      const again = queue.check();
+      for (let turn = 0; turn < 5; turn++) await nextTurn();
+      t.equal(batches.length - length, proofs);
+      if (proofs > 0) queue.end(toTexts);
+      await again;
+    }
+  },
+);
 
-t.test('after a batch that wrote nothing, the next health check makes a test write', async (t) => {
+t.test('after a batch in which every write failed, the next health check makes a test write', async (t) => {
   const { queue, next } = openQueue();
   const refused = outcomesOf([queue.add(1), queue.add(2)]);
   await next();
@@ -115,7 +118,7 @@ t.test('after a batch that wrote nothing, the next health check makes a test wri
 });
 
 t.test(
-  'a health check that waits passes only after a completed write: the next batch tests this before other writes',
+  'a waiting health check passes only after a successful write; the next batch is a test write, before other writes',
   async (t) => {
     const { queue, next, batches } = openQueue();
     const done: string[] = [];
@@ -140,7 +143,7 @@ t.test(
   },
 );
 
-t.test('a failed write does not let a waiting health check pass; the next batch makes a test write', async (t) => {
+t.test('a failed write does not let a waiting health check pass; the next batch is a test write', async (t) => {
   const { queue, next } = openQueue();
   const failed = t.rejects(queue.add(1), { message: 'bad' });
   await next();
@@ -159,7 +162,7 @@ t.test('a failed write does not let a waiting health check pass; the next batch 
 });
 
 t.test(
-  'a health check fails after its timeout, and immediately if the running batch already takes as long',
+  'a health check fails after its timeout, or immediately if the running batch has already taken that long',
   async (t) => {
     const { queue, next } = openQueue({ checkTimeout: 100 });
     const clock = holdClock(t);
@@ -177,7 +180,7 @@ t.test(
 );
 
 t.test(
-  'a write that is put back into the queue is first again, and its timeout still counts from its arrival',
+  'a write that is put back into the queue is the first again, and its timeout counts from its first arrival',
   async (t) => {
     const queue = new Queue<string>(400, () => new Error('late'));
     const clock = holdClock(t);
@@ -194,7 +197,7 @@ t.test(
   },
 );
 
-t.test('writes that several batches took from the queue are put back in their original order', async (t) => {
+t.test('writes that are put back into the queue after two batches have their original order', async (t) => {
   const queue = new Queue<string>(60_000, () => new Error('late'));
   const all = [queue.add('a'), queue.add('b')];
   const [a, b] = queue.take();

@@ -4,7 +4,7 @@ import { coalesce } from '../../src/contract-first/store/postgres/coalescing.ts'
 import type { PostgresConnection } from '../../src/contract-first/store/postgres/connection.ts';
 
 t.test(
-  'calls that arrive while a statement of their kind runs share the next statement; a stuck statement delays no later calls',
+  'calls that arrive while a statement runs share the next statement, and do not wait for a statement that is stuck',
   async (t) => {
     const statements: number[][] = [];
     const ends: (() => void)[] = [];

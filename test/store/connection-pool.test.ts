@@ -41,7 +41,7 @@ function openPool(t: Test, options: Partial<ConnectionPoolOptions> = {}) {
   return { pool, opened };
 }
 
-t.test('a task that waits too long for a connection fails, and the connection stays usable', async (t) => {
+t.test('a statement that waits too long for a free connection fails, and the connection stays usable', async (t) => {
   const { pool, opened } = openPool(t);
   await pool.untilOpen(60_000);
   const clock = holdClock(t);
@@ -57,7 +57,7 @@ t.test('a task that waits too long for a connection fails, and the connection st
   t.equal(opened.length, 1);
 });
 
-t.test('a transaction may wait longer than a single statement', async (t) => {
+t.test('a transaction may wait longer for a free connection than a single statement', async (t) => {
   const { pool } = openPool(t, { waitTimeout: 400, transactionWait: 700, timeout: 1000 });
   await pool.untilOpen(60_000);
   const clock = holdClock(t);
@@ -78,7 +78,7 @@ t.test('a transaction may wait longer than a single statement', async (t) => {
 });
 
 t.test(
-  'a task that loses its connection is repeated if that is safe; otherwise it has an unknown outcome',
+  'if a connection is lost, its task is repeated if that is safe; otherwise the outcome of the task is unknown',
   async (t) => {
     const { pool, opened } = openPool(t);
     let runs = 0;
@@ -94,7 +94,7 @@ t.test(
   },
 );
 
-t.test('a connection pool that is closing finishes waiting tasks, and rejects later ones', async (t) => {
+t.test('a closing connection pool finishes the tasks that wait, and rejects new ones', async (t) => {
   const { pool } = openPool(t);
   const runs = [1, 2, 3].map((result) => pool.run(() => wait(5, result)));
   await pool.close();
@@ -105,7 +105,7 @@ t.test('a connection pool that is closing finishes waiting tasks, and rejects la
   );
 });
 
-t.test('if some writes of a batch conflict with another program, only these writes are repeated', async (t) => {
+t.test('if some writes of a batch conflict with another program, the store repeats only these writes', async (t) => {
   const { pool } = openPool(t);
   await pool.untilOpen(60_000);
   const asked: string[][] = [];

@@ -90,7 +90,7 @@ async function readPets(server: Server): Promise<Map<number, string>> {
 }
 
 t.test(
-  'after the server is killed at any time, every acknowledged pet is stored, unchanged and only once',
+  'if the server is killed at any time, every acknowledged pet is stored unchanged and only once',
   async (t: Test) => {
     const file = `${t.testdir()}/pets.db`;
     const acknowledged: Acknowledged = new Map();

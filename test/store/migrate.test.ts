@@ -10,7 +10,7 @@ import { books } from '../books/domain.ts';
 import { openUrl } from '../database.ts';
 
 t.test(
-  "a migration of the engine can rebuild the engine's tables, even a table that triggers on records use",
+  "a migration of the engine can rebuild the engine's tables, even one that triggers on records write to",
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     await openUrl(`sqlite:${file}`).close();
@@ -26,7 +26,7 @@ t.test(
   },
 );
 
-t.test("a collection's migrations are the .sql files of its folder, in the order of their names", (t) => {
+t.test('the migrations of a collection are the .sql files of its folder, in the order of their names', (t) => {
   const sqlite = { '0002-b.sql': 'second', '0003-c.sql': 'third', '0001-a.sql': 'first', 'README.md': 'no' };
   const migrations = pathToFileURL(`${t.testdir({ sqlite })}/`);
   const found = loadMigrations('sqlite', { books: { ...books, migrations } });
@@ -37,7 +37,7 @@ t.test("a collection's migrations are the .sql files of its folder, in the order
   t.end();
 });
 
-t.test("the engine's migrations have the same names in both databases, numbered from 0001 without a gap", (t) => {
+t.test('migrations have the same names for SQLite and PostgreSQL, and are numbered from 0001 without a gap', (t) => {
   const namesIn = (folder: string) => readdirSync(new URL(`../../src/${folder}/`, import.meta.url)).sort();
   for (const [sqlite, postgres] of [
     ['contract-first/store/sqlite/migrations', 'contract-first/store/postgres/migrations'],
@@ -61,7 +61,7 @@ const RELEASED = {
   postgres: ['0001-migrations.sql 206b077e', '0002-api-keys.sql 225d40c7', '0003-records.sql 71251466'],
 };
 
-t.test("the engine's released migrations never change, so that every older database can start", (t) => {
+t.test("the engine's released migrations never change, so that the engine can start with every older database", (t) => {
   for (const database of ['sqlite', 'postgres'] as const) {
     const files = loadMigrations(database, {}).map(({ name, digest }) => `${name} ${digest.slice(0, 8)}`);
     t.strictSame(files.slice(0, RELEASED[database].length), RELEASED[database]);

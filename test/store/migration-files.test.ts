@@ -169,7 +169,7 @@ const REBUILD = {
     CREATE UNIQUE INDEX members_by_position ON members (club_id, position);`,
 };
 
-t.test("a migration that rebuilds a parent's table keeps the child records", async (t) => {
+t.test('a migration that rebuilds the table of parent records keeps their child records', async (t) => {
   const place = prepareFile(t);
   await fill(place);
   await place.execute('DELETE FROM visits');
@@ -194,7 +194,7 @@ t.test('a migration that rebuilds a table keeps the records that refer to it', a
   t.match(await members.delete('ada'), { refused: 'referenced' });
 });
 
-t.test('a rebuilt table never reuses the id of a deleted record', async (t) => {
+t.test('after a migration rebuilds a table, the id of a deleted record is not used again', async (t) => {
   for (const deleted of ['id = 2', 'true']) {
     const place = prepareFile(t);
     await fill(place);
@@ -205,7 +205,7 @@ t.test('a rebuilt table never reuses the id of a deleted record', async (t) => {
 });
 
 t.test(
-  'a migration that deletes rows to which others refer is undone, and the error names table and file',
+  'a migration that deletes rows to which other rows refer is undone, and the error names the table and the file',
   async (t) => {
     const place = prepareFile(t);
     await fill(place);
@@ -284,34 +284,40 @@ const REFUSED: [sentence: string, change: (files: Files) => Files, words: string
   ],
 ];
 
-onBoth('the start and its check reject wrong migration files by name, before a migration runs', async (t, place) => {
-  place.files['clubs/0002-b.sql'] = `${table('b')};\n-- A comment;\n`;
-  await fill(place);
-  const { files } = place;
-  for (const [sentence, change, words] of REFUSED) {
-    t.comment(sentence);
-    place.files = change({ ...files, 'members/0002-c.sql': table('c') });
-    await refuses(t, place, words);
-    t.equal(await countOf(place, 'a', 'c'), 0);
-  }
-  place.files = files;
-  t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
-});
+onBoth(
+  'the start and `--check` reject a wrong migration file by its name, before any migration runs',
+  async (t, place) => {
+    place.files['clubs/0002-b.sql'] = `${table('b')};\n-- A comment;\n`;
+    await fill(place);
+    const { files } = place;
+    for (const [sentence, change, words] of REFUSED) {
+      t.comment(sentence);
+      place.files = change({ ...files, 'members/0002-c.sql': table('c') });
+      await refuses(t, place, words);
+      t.equal(await countOf(place, 'a', 'c'), 0);
+    }
+    place.files = files;
+    t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
+  },
+);
 
-onBoth('other line endings and trailing spaces do not count as an edit of a migration file', async (t, place) => {
-  await fill(place);
-  for (const [name, sql] of Object.entries(place.files)) place.files[name] = `${sql.replaceAll('\n', '\r\n')} \n\n`;
-  t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
-});
+onBoth(
+  'a server still starts if only line endings or trailing spaces of its migration files have changed',
+  async (t, place) => {
+    await fill(place);
+    for (const [name, sql] of Object.entries(place.files)) place.files[name] = `${sql.replaceAll('\n', '\r\n')} \n\n`;
+    t.equal(await textsOf((await place.open()).collections.clubs), CLUBS);
+  },
+);
 
-onBoth('in a new database, no migration runs if one of the files is wrong', async (t, place) => {
+onBoth('if one of the migration files is wrong, the start of a new database runs none of them', async (t, place) => {
   place.files['visits/0003-a.sql'] = table('a');
   await refuses(t, place, `visits/0003-a.sql must begin with 0002-, the next number`);
   t.equal(await countOf(place, 'a', 'clubs', 'api_keys'), 0);
 });
 
 onBoth(
-  'the error names the migration that fails, and all migrations of the start are undone, even in a new database',
+  'if a migration fails, the error names it, and all migrations of the same start are undone',
   async (t, place) => {
     const { files } = place;
     const failing = { 'clubs/0002-b.sql': table('b'), 'members/0002-c.sql': 'INSERT INTO nowhere VALUES (1)' };
@@ -326,7 +332,7 @@ onBoth(
   },
 );
 
-onBoth('the check of a start lists the pending migrations by name, and changes nothing', async (t, place) => {
+onBoth('`--check` lists the pending migrations by name, and changes nothing', async (t, place) => {
   const names = () => readdirSync(t.testdirName).filter((name) => name.startsWith('clubs.db'));
   const state = () => names().map((name) => [name, readFileSync(join(t.testdirName, name), 'latin1')]);
   await fill(place);
@@ -340,13 +346,16 @@ onBoth('the check of a start lists the pending migrations by name, and changes n
   t.match(await place.check(), { version: 8, newest: 8, pending: [] });
 });
 
-onBoth('a server does not start if its files lack the last migration that has run', async (t, place) => {
-  const { files } = place;
-  place.files = { ...files, 'clubs/0002-b.sql': table('b') };
-  await fill(place);
-  place.files = files;
-  await refuses(t, place, `clubs/0002-b.sql has run, ${GONE}`);
-});
+onBoth(
+  'a server does not start if its files lack the last migration that has run on the database',
+  async (t, place) => {
+    const { files } = place;
+    place.files = { ...files, 'clubs/0002-b.sql': table('b') };
+    await fill(place);
+    place.files = files;
+    await refuses(t, place, `clubs/0002-b.sql has run, ${GONE}`);
+  },
+);
 
 /** SQL that is accepted, although it contains words such as COMMIT in texts, names, comments and bodies. */
 const HARMLESS = {
@@ -375,7 +384,7 @@ onBoth('a comment in a migration may name a table of the engine', async (t, plac
 });
 
 onBoth(
-  'a NOT NULL column without a description and a DEFAULT stops the start, and the error names the column',
+  "the start fails and names a NOT NULL column that has no DEFAULT and no field in the collection's description",
   async (t, place) => {
     const { files } = place;
     const bigint = place.kind === 'sqlite' ? 'INTEGER' : 'bigint';
@@ -398,7 +407,7 @@ onBoth(
   },
 );
 
-t.test('a column that a trigger fills may be NOT NULL', async (t) => {
+t.test('a column without a field may be NOT NULL if a trigger fills it', async (t) => {
   const place = prepareSchema(t);
   place.files['clubs/0002-a.sql'] = `
     CREATE FUNCTION fill_a() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.a = 1; RETURN NEW; END $$;
@@ -409,7 +418,7 @@ t.test('a column that a trigger fills may be NOT NULL', async (t) => {
 });
 
 onBoth(
-  'a migration may contain words such as COMMIT in texts, names, comments and function bodies',
+  'a migration may contain words such as COMMIT in strings, names, comments and function bodies',
   async (t, place) => {
     const sql = HARMLESS[place.kind].map((sql, index) => [`clubs/000${index + 3}-a.sql`, sql]);
     Object.assign(place.files, { 'clubs/0002-a.sql': table('a'), ...Object.fromEntries(sql) });
@@ -448,15 +457,12 @@ const CONTROL: Record<Place['kind'], [sql: string, word: string][]> = {
   ],
 };
 
-onBoth(
-  'a migration with transaction control, such as COMMIT, in any of its statements is rejected',
-  async (t, place) => {
-    for (const [sql, word] of CONTROL[place.kind]) {
-      place.files['clubs/0002-a.sql'] = sql;
-      t.match(await failureOf(place.check), `clubs/0002-a.sql has ${word},`, sql);
-    }
-  },
-);
+onBoth('a migration is rejected if any of its statements controls transactions, such as COMMIT', async (t, place) => {
+  for (const [sql, word] of CONTROL[place.kind]) {
+    place.files['clubs/0002-a.sql'] = sql;
+    t.match(await failureOf(place.check), `clubs/0002-a.sql has ${word},`, sql);
+  }
+});
 
 t.test('after a migration renames or rebuilds a table, reads still show changes by other programs', async (t) => {
   const place = prepareFile(t);

@@ -10,7 +10,7 @@ import { LIMITS } from '../database.ts';
 import { domain } from '../lockers/domain.ts';
 import { startPostgres } from '../postgres.ts';
 
-t.test('a backup includes internal columns and records without a schema, and a restore brings them back', async (t) => {
+t.test('a backup contains internal columns and records without a schema, and a restore brings both back', async (t) => {
   const folder = t.testdir();
   const open = () => openStore({ kind: 'sqlite', file: `${folder}/a.db` }, domain, LIMITS) as unknown as Store;
   type Both = Record<'lockers' | 'codes', AnyCollection>;
@@ -30,7 +30,7 @@ t.test('a backup includes internal columns and records without a schema, and a r
   t.same(await after.codes.read('x'), code);
 });
 
-t.test('internal columns and records without a schema move to PostgreSQL and back', async (t) => {
+t.test('`move` copies internal columns and records without a schema to PostgreSQL and back', async (t) => {
   const server = await startPostgres(t);
   const folder = t.testdir();
   const urls = [`sqlite:${folder}/a.db`, server.newUrl(), `sqlite:${folder}/b.db`];

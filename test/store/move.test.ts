@@ -65,7 +65,7 @@ const PAIRS = Object.keys(KINDS).flatMap((from) => Object.keys(KINDS).map((to): 
 /** Runs a test for each pair of source and target, each with its own databases. */
 function testPairs(sentence: string, test: (t: Test, from: Place, to: Place) => Promise<void>): void {
   for (const [from, to] of PAIRS) {
-    t.test(`${from} to ${to}: ${sentence}`, async (t) => {
+    t.test(`from ${from} to ${to}: ${sentence}`, async (t) => {
       t.testdir({});
       const source = KINDS[from]?.(t) as Place;
       if (source.database.kind === 'sqlite') await source.open();
@@ -157,7 +157,7 @@ async function fill(t: Test, { all, ...store }: Opened, execute: Place['execute'
 }
 
 testPairs(
-  'a move copies all records and keys byte for byte, and the target continues where the source ended',
+  '`move` copies all records and keys byte for byte, and new ids in the target continue those of the source',
   async (t, from, to) => {
     const source = await from.open();
     await fill(t, source, from.execute);
@@ -181,7 +181,7 @@ testPairs(
 );
 
 testPairs(
-  'a move of a database without records keeps the ids that were given, so that none is given again',
+  'after `move` of a database whose records were all deleted, the target does not use their ids again',
   async (t, from, to) => {
     const source = await from.open();
     await source.all.pets.create(REX);
@@ -194,7 +194,7 @@ testPairs(
   },
 );
 
-testPairs('a move copies many records and large records in their order, each once', async (t, from, to) => {
+testPairs('`move` copies each of many and of very large records once, in their order', async (t, from, to) => {
   const { all } = await from.open();
   await Promise.all(Array.from({ length: 2500 }, () => all.pets.create(REX)));
   for (let count = 0; count < 40; count++) await all.books.create({ ...BOOK, title: 'é'.repeat(200_000) });
@@ -215,7 +215,7 @@ testPairs('a move copies many records and large records in their order, each onc
 });
 
 testPairs(
-  'if the target rejects a record, nothing is moved; once the record is repaired, the move succeeds',
+  'if the target rejects a record, `move` copies nothing; after the record is repaired, it succeeds',
   async (t, from, to) => {
     const source = await from.open();
     await source.all.pets.create(REX);
@@ -243,24 +243,27 @@ testPairs(
   },
 );
 
-testPairs('a move into a database with records or keys is rejected, and leaves both unchanged', async (t, from, to) => {
-  const source = await from.open();
-  await source.all.pets.create(REX);
-  for (const [held, hold] of [
-    ['pets', (store: Opened) => store.all.pets.create(REX)],
-    ['pets and keys', (store: Opened) => store.createKey(toStoredKey('Ada', 'Ada'))],
-  ] as const) {
-    const target = await to.open();
-    await hold(target);
-    const before = await readAll(target);
-    const message = new RegExp(`: it has ${held} already, and must be empty\\. Nothing was moved\\.$`);
-    await t.rejects(move(from.database, to.database, domain), { message });
-    t.strictSame(await readAll(target), before);
-  }
-});
+testPairs(
+  '`move` into a database that contains records or keys fails, and leaves source and target unchanged',
+  async (t, from, to) => {
+    const source = await from.open();
+    await source.all.pets.create(REX);
+    for (const [held, hold] of [
+      ['pets', (store: Opened) => store.all.pets.create(REX)],
+      ['pets and keys', (store: Opened) => store.createKey(toStoredKey('Ada', 'Ada'))],
+    ] as const) {
+      const target = await to.open();
+      await hold(target);
+      const before = await readAll(target);
+      const message = new RegExp(`: it has ${held} already, and must be empty\\. Nothing was moved\\.$`);
+      await t.rejects(move(from.database, to.database, domain), { message });
+      t.strictSame(await readAll(target), before);
+    }
+  },
+);
 
 testPairs(
-  'a move deletes what an empty target still stores about deleted records and about uses of keys',
+  '`move` deletes from an empty target what it still stores about deleted records and about uses of keys',
   async (t, from, to) => {
     await from.open();
     const { all, ...target } = await to.open();
@@ -275,7 +278,7 @@ testPairs(
 );
 
 testPairs(
-  'a move from or to a database of an older or newer version is rejected, and leaves both unchanged',
+  '`move` from or to a database of an older or newer version fails, and leaves source and target unchanged',
   async (t, from, to) => {
     const none = KINDS[from.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL']?.(t) as Place;
     await t.rejects(move(none.database, to.database, domain), {
@@ -299,24 +302,21 @@ testPairs(
   },
 );
 
-t.test(
-  'a database in memory cannot be the source or target of a move, because no other program can see it',
-  async (t) => {
-    t.testdir({});
-    const file = KINDS.SQLite?.(t) as Place;
-    await file.open();
-    for (const pair of [
-      [{ kind: 'memory' }, file.database],
-      [file.database, { kind: 'memory' }],
-    ] as [Database, Database][])
-      await t.rejects(move(...pair, domain), {
-        message: 'SQLite, in memory: no other program can see it. Nothing was moved.',
-      });
-  },
-);
+t.test('`move` rejects a database in memory as source or target, because no other program can see it', async (t) => {
+  t.testdir({});
+  const file = KINDS.SQLite?.(t) as Place;
+  await file.open();
+  for (const pair of [
+    [{ kind: 'memory' }, file.database],
+    [file.database, { kind: 'memory' }],
+  ] as [Database, Database][])
+    await t.rejects(move(...pair, domain), {
+      message: 'SQLite, in memory: no other program can see it. Nothing was moved.',
+    });
+});
 
 t.test(
-  'if another program writes to the target, or the source is damaged, the move fails with an error that names it',
+  'if another program locks the target or the source is damaged, `move` fails and the error gives the cause',
   async (t) => {
     t.testdir({});
     const [from, to, other] = [KINDS.SQLite?.(t), KINDS.SQLite?.(t), KINDS.PostgreSQL?.(t)] as [Place, Place, Place];
@@ -354,7 +354,7 @@ async function startCut(t: Test) {
   return { proxy, behind, place: toPlace(t, url, async () => {}) };
 }
 
-t.test('if a connection to PostgreSQL is lost during a move, nothing is moved', async (t) => {
+t.test('if `move` loses a connection to PostgreSQL before COMMIT, nothing is moved', async (t) => {
   const [from, to] = [await startCut(t), await startCut(t)];
   await (await from.place.open()).all.pets.create(REX);
   const target = await to.place.open();
@@ -370,20 +370,17 @@ t.test('if a connection to PostgreSQL is lost during a move, nothing is moved', 
   t.equal((await move(from.behind, to.behind, domain)).get('pets'), 1);
 });
 
-t.test(
-  "if PostgreSQL's answer to COMMIT is lost, the error says that the outcome of the move is unknown",
-  async (t) => {
-    const [from, to] = [await startCut(t), await startCut(t)];
-    await (await from.place.open()).all.pets.create(REX);
-    await to.place.open();
-    to.proxy.cutAnswerTo('COMMIT\0');
-    await t.rejects(move(from.behind, to.behind, domain), { message: UNKNOWN });
-    to.proxy.cutAnswerTo(undefined);
-    await t.rejects(move(from.behind, to.behind, domain), { message: /: it has pets already/ });
-  },
-);
+t.test('if the answer of PostgreSQL to COMMIT is lost, `move` reports that its outcome is unknown', async (t) => {
+  const [from, to] = [await startCut(t), await startCut(t)];
+  await (await from.place.open()).all.pets.create(REX);
+  await to.place.open();
+  to.proxy.cutAnswerTo('COMMIT\0');
+  await t.rejects(move(from.behind, to.behind, domain), { message: UNKNOWN });
+  to.proxy.cutAnswerTo(undefined);
+  await t.rejects(move(from.behind, to.behind, domain), { message: /: it has pets already/ });
+});
 
-t.test('if PostgreSQL does not answer, the error of a move names the server without its password', async (t) => {
+t.test('if PostgreSQL does not answer, the error of `move` names the server without its password', async (t) => {
   t.testdir({});
   const file = KINDS.SQLite?.(t) as Place;
   await file.open();

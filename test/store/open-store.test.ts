@@ -12,7 +12,7 @@ async function openAndClose(t: Test, url: string): Promise<void> {
 }
 
 t.test(
-  'DATABASE_URL names a SQLite file by an absolute or relative path, with or without slashes before it',
+  'the path of a SQLite file in DATABASE_URL may be absolute or relative, with or without slashes before it',
   async (t) => {
     const folder = t.testdir();
     const urls = [
@@ -27,7 +27,7 @@ t.test(
   },
 );
 
-t.test('a database in memory creates no file, and no other store shares it', async (t) => {
+t.test('a database in memory creates no file, and is not shared with another store', async (t) => {
   const one = openUrl('sqlite::memory:');
   const other = openUrl('sqlite::memory:');
   t.teardown(() => [one.close(), other.close()]);
@@ -36,7 +36,7 @@ t.test('a database in memory creates no file, and no other store shares it', asy
   t.notOk(existsSync(':memory:'));
 });
 
-t.test('numbers of a record without a contract are read as the types of its columns', async (t) => {
+t.test('if a contract does not describe a record, its numbers have the types of their columns', async (t) => {
   const fields = [
     { name: 'count', type: 'int64' },
     { name: 'price', type: 'number' },

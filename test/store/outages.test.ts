@@ -3,7 +3,7 @@ import t from 'tap';
 import { startService } from '../service.ts';
 import { CREATE, idsIn, isUnavailable, prepareFile } from './file-outage.ts';
 
-t.test('while the database is locked, POST is 503 and GET works; afterwards, both work', async (t) => {
+t.test('while another program locks the database, POST gets 503 and GET works; afterwards, both work', async (t) => {
   const { databaseUrl, connect } = prepareFile(t);
   const { request } = await startService(t, { databaseUrl });
   t.equal((await request('/v1/pets', CREATE)).status, 201);
@@ -18,7 +18,7 @@ t.test('while the database is locked, POST is 503 and GET works; afterwards, bot
   t.strictSame(await idsIn(request), [1, 2]);
 });
 
-t.test('while the database is moved away, POST is 503 and the server is not ready', async (t) => {
+t.test('while the database file is moved away, POST gets 503, and the server is not ready', async (t) => {
   const { file, databaseUrl } = prepareFile(t);
   const { request } = await startService(t, { databaseUrl });
   t.equal((await request('/v1/pets', CREATE)).status, 201);

@@ -28,36 +28,42 @@ function failing(fails: Record<string, Error>, lostAt = ''): PostgresConnection 
 const run = buildRunChanges('public', []);
 const changes = [{ table: 'none' }, { table: 'none' }] as unknown as Change[];
 
-t.test('if a batch cannot begin, each of its changes fails with the error', async (t) => {
+t.test('if the transaction of a batch cannot begin, each change of the batch fails with the error', async (t) => {
   const broken = new Error('the transaction is broken');
   t.strictSame(await run(failing({ BEGIN: broken }), changes), [broken, broken]);
 });
 
-t.test('if the connection is lost before COMMIT, each change of the batch fails as an outage', async (t) => {
-  const lost = new Error('the connection is lost');
-  for (const answer of await run(failing({ BEGIN: lost }, 'BEGIN'), changes)) {
-    t.match(answer, { name: 'StoreUnavailable', cause: lost });
-  }
-  const outage = new StoreUnavailable(lost);
-  t.strictSame(await run(failing({ BEGIN: outage }, 'BEGIN'), changes), [outage, outage]);
-});
-
-t.test('if the connection is lost inside a savepoint, the whole batch fails as an outage', async (t) => {
-  const lost = new Error('the connection is lost');
-  const connection = failing({ DELETE: lost });
-  const { query } = connection;
-  connection.query = async (sql) => {
-    if (sql.startsWith('SAVEPOINT')) Object.assign(connection, { isOpen: false });
-    await query(sql);
-    return [['now']];
-  };
-  const removal = { collection: 'pets', kind: 'delete', id: 1n } as unknown as Change;
-  const [answer] = await buildRunChanges('public', toStoredTables(toTables(domain), {}))(connection, [removal]);
-  t.match(answer, { name: 'StoreUnavailable', cause: lost });
-});
+t.test(
+  'if the connection is lost before COMMIT, each change of the batch fails as an outage of the store',
+  async (t) => {
+    const lost = new Error('the connection is lost');
+    for (const answer of await run(failing({ BEGIN: lost }, 'BEGIN'), changes)) {
+      t.match(answer, { name: 'StoreUnavailable', cause: lost });
+    }
+    const outage = new StoreUnavailable(lost);
+    t.strictSame(await run(failing({ BEGIN: outage }, 'BEGIN'), changes), [outage, outage]);
+  },
+);
 
 t.test(
-  'after a late lock, changes run only as long as time is left; a batch that takes too long commits and continues in another',
+  'if the connection is lost during a savepoint, each change of the batch fails as an outage of the store',
+  async (t) => {
+    const lost = new Error('the connection is lost');
+    const connection = failing({ DELETE: lost });
+    const { query } = connection;
+    connection.query = async (sql) => {
+      if (sql.startsWith('SAVEPOINT')) Object.assign(connection, { isOpen: false });
+      await query(sql);
+      return [['now']];
+    };
+    const removal = { collection: 'pets', kind: 'delete', id: 1n } as unknown as Change;
+    const [answer] = await buildRunChanges('public', toStoredTables(toTables(domain), {}))(connection, [removal]);
+    t.match(answer, { name: 'StoreUnavailable', cause: lost });
+  },
+);
+
+t.test(
+  'a batch commits what it has done before its time is up, and continues in another transaction if there is time left',
   async (t) => {
     const clock = holdClock(t);
     const asked: string[] = [];

@@ -31,7 +31,7 @@ async function startDisguise(t: Test): Promise<number> {
 }
 
 t.test(
-  'if a pooler may share sessions, the start fails until the role has certain settings, and prints how to set them',
+  'if the connection may lead to a pooler, the start fails and prints the settings that the database role needs',
   async (t) => {
     const port = await startDisguise(t);
     const url = server.newUrl();

@@ -12,7 +12,7 @@ const PROGRAM = `
   await signal('SIGSTOP');
   console.log(folder);`;
 
-t.test('a test that is killed leaves neither a PostgreSQL server nor its folder behind', async (t) => {
+t.test("if a test is killed, neither its PostgreSQL server nor the server's folder is left behind", async (t) => {
   const child = spawn(process.execPath, [...NODE_ARGS, '--input-type=module', '-e', PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

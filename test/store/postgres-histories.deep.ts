@@ -11,14 +11,14 @@ const ROUND = 10_000;
 const TIMEOUT = 60_000;
 
 t.test(
-  `${INSTANCES} stores on one PostgreSQL behave like a single copy of the pets, in ${ROUNDS} rounds`,
+  `concurrent calls to ${INSTANCES} stores on one PostgreSQL are linearizable, in each of ${ROUNDS} rounds`,
   async (t) => {
     const server = await startPostgres(t);
     const url = server.newUrl();
     const limits = { createTimeout: TIMEOUT, maxCreates: 10_000 };
     let count = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      await t.test(`round ${round + 1}`, async (t) => {
+      await t.test(`concurrent calls to several stores are linearizable, round ${round + 1}`, async (t) => {
         const openOne = async () => {
           const store = await openPostgresUrl(url, limits, TIMEOUT);
           t.teardown(() => store.close());

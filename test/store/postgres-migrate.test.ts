@@ -55,20 +55,23 @@ t.test('ten servers that start at the same time on an empty database migrate it 
   t.strictSame(new Set(pets.map(({ id }) => id)).size, 10);
 });
 
-t.test('a PostgreSQL schema with an earlier layout or other tables stops the start and stays unchanged', async (t) => {
-  const url = server.newUrl();
-  const schema = schemaOf(url);
-  await server.execute(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_versions (part text, version int);
+t.test(
+  'if a PostgreSQL schema has tables of an earlier layout or another program, the start fails and changes nothing',
+  async (t) => {
+    const url = server.newUrl();
+    const schema = schemaOf(url);
+    await server.execute(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_versions (part text, version int);
     CREATE TABLE ${schema}.api_keys (id text)`);
-  await t.rejects(open(t, url), /has tables of another program, or of a version before the first release/);
-  await server.execute(`DROP TABLE ${schema}.schema_versions, ${schema}.api_keys`);
-  await (await open(t, url)).close();
-  await server.execute(`UPDATE ${schema}.applied_migrations SET part = 'books' WHERE part = 'pets'`);
-  await t.rejects(open(t, url), /^books\/0001-pets\.sql has run, and is not there: start a newer program/);
-});
+    await t.rejects(open(t, url), /has tables of another program, or of a version before the first release/);
+    await server.execute(`DROP TABLE ${schema}.schema_versions, ${schema}.api_keys`);
+    await (await open(t, url)).close();
+    await server.execute(`UPDATE ${schema}.applied_migrations SET part = 'books' WHERE part = 'pets'`);
+    await t.rejects(open(t, url), /^books\/0001-pets\.sql has run, and is not there: start a newer program/);
+  },
+);
 
 t.test(
-  'a running server keeps working when a newer version migrates its database, but cannot start again',
+  'a server keeps working while a newer version migrates its database, but cannot start again afterwards',
   async (t) => {
     const url = server.newUrl();
     const store = await open(t, url);
@@ -105,7 +108,7 @@ t.test(
   },
 );
 
-t.test('a failed migration is named in the error, and leaves the database unchanged', async (t) => {
+t.test('if a migration fails, the error names it, and the database stays unchanged', async (t) => {
   const url = server.newUrl();
   const store = await open(t, url);
   for (const [sql, why] of [
@@ -117,7 +120,7 @@ t.test('a failed migration is named in the error, and leaves the database unchan
   await open(t, url);
 });
 
-t.test('a start waits a limited time while another program migrates the database, and then reports it', async (t) => {
+t.test('if another program migrates the database for too long, the start gives up and reports this', async (t) => {
   const url = server.newUrl();
   const other = await server.connect(t, url);
   const turn = 'pg_advisory_lock(hashtextextended($1, 0))';
@@ -131,7 +134,7 @@ t.test('a start waits a limited time while another program migrates the database
   t.ok(await (await opened).records.create(REX));
 });
 
-t.test('a start without pending migrations does not wait for other programs', async (t) => {
+t.test('a start without pending migrations does not wait for another program that migrates', async (t) => {
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
@@ -140,7 +143,7 @@ t.test('a start without pending migrations does not wait for other programs', as
   t.ok(await (await open(t, url)).records.create(REX));
 });
 
-t.test('a start fails with the reason if PostgreSQL does not answer in time', async (t) => {
+t.test('if PostgreSQL does not answer a start in time, the start fails and gives the reason', async (t) => {
   const url = server.newUrl();
   await open(t, url);
   const other = await server.connect(t, url);
@@ -150,24 +153,27 @@ t.test('a start fails with the reason if PostgreSQL does not answer in time', as
   });
 });
 
-t.test('a connection through a pooler without a statement timeout is an error', async (t) => {
+t.test('a connection through a pooler whose role has no statement timeout is an error', async (t) => {
   const connect = buildConnect(settingsOf(server.newUrl()));
   await t.rejects(connect({ toConnect: TIMEOUT, toAnswer: 0 }), /ALTER ROLE … SET statement_timeout/);
 });
 
-t.test('a migration soon gives up on a locked table, because other statements would queue behind it', async (t) => {
-  const url = server.newUrl();
-  const store = await open(t, url);
-  const other = await server.connect(t, url);
-  await other.query('BEGIN; SELECT FROM pets');
-  await t.rejects(
-    migrateWith(url, [NEXT]),
-    new Error('pets/0002-added.sql: it needs a lock that another session has: see pg_locks'),
-  );
-  t.ok(await store.records.create(REX));
-  await other.query('COMMIT');
-  await migrateWith(url, [NEXT]);
-});
+t.test(
+  'a migration gives up soon if its table is locked, because other statements would have to wait for it',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await open(t, url);
+    const other = await server.connect(t, url);
+    await other.query('BEGIN; SELECT FROM pets');
+    await t.rejects(
+      migrateWith(url, [NEXT]),
+      new Error('pets/0002-added.sql: it needs a lock that another session has: see pg_locks'),
+    );
+    t.ok(await store.records.create(REX));
+    await other.query('COMMIT');
+    await migrateWith(url, [NEXT]);
+  },
+);
 
 /** Starts versions of the service of notes on the same PostgreSQL schema. */
 function prepare(t: Test) {
@@ -179,7 +185,7 @@ function prepare(t: Test) {
   });
 }
 
-t.test('a migration that changes no record leaves the entity tags of the records unchanged', async (t) => {
+t.test('after a migration that changes no record that clients see, every record keeps its entity tag', async (t) => {
   const start = prepare(t);
   const before = await start();
   await before.send('PUT', 'a', { body: 'A' });
@@ -196,7 +202,7 @@ t.test('a migration that changes no record leaves the entity tags of the records
   });
 });
 
-t.test('a running server keeps writing while a newer version migrates its table', async (t) => {
+t.test('a server keeps writing to a table while a newer version migrates the table', async (t) => {
   const start = prepare(t);
   const { notes } = (await start()).collections;
   let isOver = false;

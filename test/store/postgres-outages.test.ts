@@ -90,7 +90,7 @@ async function idsIn(store: OwnStore): Promise<bigint[]> {
   return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 }
 
-t.test('when connections are killed, no read fails, and every pet that got an id is stored', async (t) => {
+t.test('while connections are killed, no read fails, and each pet whose create returned an id is stored', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, LONG);
   const first = await store.records.create(REX);
   const ids = [first.id];
@@ -122,7 +122,7 @@ t.test('when connections are killed, no read fails, and every pet that got an id
   );
 });
 
-t.test('if PostgreSQL does not answer, each call fails soon, and everything works afterwards', async (t) => {
+t.test('while PostgreSQL does not answer, each call fails soon; once it answers, everything works again', async (t) => {
   const store = await openOne(t);
   await worksAgain(store);
   await server.signal('SIGSTOP');
@@ -132,7 +132,7 @@ t.test('if PostgreSQL does not answer, each call fails soon, and everything work
   await worksAgain(store);
 });
 
-t.test('if PostgreSQL is stopped, each call fails soon, and everything works after its restart', async (t) => {
+t.test('while PostgreSQL is stopped, each call fails soon; after its restart, everything works again', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const id = await addRex(url);
@@ -143,7 +143,7 @@ t.test('if PostgreSQL is stopped, each call fails soon, and everything works aft
   t.equal((await store.records.get(id))?.text, `{"id":${id},"name":"Rex","categoryId":7}`);
 });
 
-t.test('a start keeps trying while PostgreSQL does not answer for some seconds', async (t) => {
+t.test('a start keeps trying if PostgreSQL does not answer for some seconds', async (t) => {
   const url = server.newUrl();
   await openOne(t, url);
   await server.signal('SIGSTOP');
@@ -155,14 +155,14 @@ t.test('a start keeps trying while PostgreSQL does not answer for some seconds',
   await worksAgain(store);
 });
 
-t.test('a start prints for each PostgreSQL server of its URL why it cannot write to it', async (t) => {
+t.test('if a start can write to no PostgreSQL server of its URL, it prints the reason for each of them', async (t) => {
   const url = server.newUrl().replace(/@[^/]*/, '@127.0.0.1:1,127.0.0.1:2');
   const opening = openPostgresUrl(url, {}, 1700, 2000);
   const refused = (port: number) => `127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
   await t.rejects(opening, new Error(`${refused(1)}; ${refused(2)}`));
 });
 
-t.test('a start that gets too few connections reports it, and closes them', async (t) => {
+t.test('if a start gets too few connections, it reports this and closes those that it has', async (t) => {
   await server.execute(
     `CREATE ROLE guest LOGIN PASSWORD 'guest' CONNECTION LIMIT 2; GRANT CREATE ON DATABASE postgres TO guest`,
   );
@@ -172,7 +172,7 @@ t.test('a start that gets too few connections reports it, and closes them', asyn
   while (Number((await server.execute(count)).rows[0]?.count) > 0) await wait(20);
 });
 
-t.test('a store can be closed while PostgreSQL is stopped; waiting and later calls fail', async (t) => {
+t.test('a store can be closed while PostgreSQL is stopped; calls that wait and later calls fail', async (t) => {
   const store = await openOne(t);
   await server.stop();
   const refused = failsInAll(t, store);
@@ -183,7 +183,7 @@ t.test('a store can be closed while PostgreSQL is stopped; waiting and later cal
 });
 
 t.test(
-  'while the database is read-only, creates and health checks fail and reads work; afterwards everything works',
+  'while the database is read-only, creates and health checks fail, and gets work; afterwards, everything works',
   async (t) => {
     const url = server.newUrl();
     const store = await openOne(t, url);
@@ -201,21 +201,24 @@ t.test(
   },
 );
 
-t.test('if another session holds a lock, PostgreSQL itself ends the wait, and nothing is changed', async (t) => {
-  const url = server.newUrl();
-  const store = await openOne(t, url);
-  const id = await addRex(url);
-  const other = await server.connect(t, url);
-  await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-  await Promise.all([
-    failsSoon(t, 'unavailable', () => store.records.create(REX)),
-    failsSoon(t, 'unavailable', () => store.records.get(id)),
-  ]);
-  await other.query('ROLLBACK');
-  t.strictSame(await idsIn(store), [id]);
-});
+t.test(
+  'if another session locks a table for too long, PostgreSQL ends the calls that wait, and nothing is changed',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await openOne(t, url);
+    const id = await addRex(url);
+    const other = await server.connect(t, url);
+    await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    await Promise.all([
+      failsSoon(t, 'unavailable', () => store.records.create(REX)),
+      failsSoon(t, 'unavailable', () => store.records.get(id)),
+    ]);
+    await other.query('ROLLBACK');
+    t.strictSame(await idsIn(store), [id]);
+  },
+);
 
-t.test('a create that waits too long for a lock is not made, for any CREATE_TIMEOUT', async (t) => {
+t.test('a create that waits too long for a lock is not made, even if CREATE_TIMEOUT is long', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, { createTimeout: 5000 }, LONG);
   await addRex(url);
@@ -229,7 +232,7 @@ t.test('a create that waits too long for a lock is not made, for any CREATE_TIME
   await worksAgain(store);
 });
 
-t.test('more concurrent creates than fit into one statement are all stored, in their order', async (t) => {
+t.test('more concurrent creates than fit into one statement are all stored, in the order of their calls', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, LONG);
   const names = Array.from({ length: 2500 }, (_, index) => `Pet ${index}`);
   const pets = await Promise.all(names.map((name) => store.records.create({ ...REX, name })));
@@ -244,7 +247,7 @@ t.test('more concurrent creates than fit into one statement are all stored, in t
   );
 });
 
-t.test('while no standby confirms a write, health checks and creates fail soon, and gets do not wait', async (t) => {
+t.test('while no standby confirms writes, health checks and creates fail soon, and gets are answered', async (t) => {
   const store = await openOne(t, server.newUrl(), {}, 3000);
   const { id } = await store.records.create(REX);
   await setAndReload("synchronous_standby_names = 'nobody'");
@@ -268,7 +271,7 @@ t.test('while no standby confirms a write, health checks and creates fail soon, 
   await worksAgain(store);
 });
 
-t.test('after a failover, records that were read from the old primary are read again from the new one', async (t) => {
+t.test('after a failover, the store reads records again from the new primary instead of its cache', async (t) => {
   const other = await startPostgres(t);
   const url = server.newUrl();
   const store = await openOne(t, url.replace('/postgres?', `,127.0.0.1:${other.port}/postgres?`), {}, 10_000);
@@ -287,26 +290,29 @@ t.test('after a failover, records that were read from the old primary are read a
   await setAndReload('default_transaction_read_only = off');
 });
 
-t.test('if PostgreSQL ends a long transaction, reads are repeated, and creates have an unknown outcome', async (t) => {
-  const { rows } = await server.execute('SHOW server_version_num');
-  if (Number(rows[0].server_version_num) < 170_000) return t.comment('PostgreSQL does this only since version 17');
-  const url = server.newUrl();
-  await openOne(t, url);
-  const id = await addRex(url);
-  await server.execute("ALTER ROLE petstore SET transaction_timeout = '1500ms'");
-  const store = await openOne(t, url, {}, 10_000);
-  await worksAgain(store);
-  await server.execute('ALTER ROLE petstore RESET transaction_timeout');
-  const other = await server.connect(t, url);
-  await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-  const got = store.records.get(id);
-  await failsSoon(t, 'outcome_unknown', () => store.records.create(REX));
-  await other.query('ROLLBACK');
-  t.ok(await got);
-  await worksAgain(store);
-});
+t.test(
+  'if PostgreSQL ends a long transaction, the store repeats gets, and the outcome of creates is unknown',
+  async (t) => {
+    const { rows } = await server.execute('SHOW server_version_num');
+    if (Number(rows[0].server_version_num) < 170_000) return t.comment('PostgreSQL does this only since version 17');
+    const url = server.newUrl();
+    await openOne(t, url);
+    const id = await addRex(url);
+    await server.execute("ALTER ROLE petstore SET transaction_timeout = '1500ms'");
+    const store = await openOne(t, url, {}, 10_000);
+    await worksAgain(store);
+    await server.execute('ALTER ROLE petstore RESET transaction_timeout');
+    const other = await server.connect(t, url);
+    await other.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const got = store.records.get(id);
+    await failsSoon(t, 'outcome_unknown', () => store.records.create(REX));
+    await other.query('ROLLBACK');
+    t.ok(await got);
+    await worksAgain(store);
+  },
+);
 
-t.test('a write whose answer is lost after COMMIT has an unknown outcome', async (t) => {
+t.test("if PostgreSQL's answer to a write or to COMMIT is lost, the outcome of the write is unknown", async (t) => {
   const url = server.newUrl();
   const proxy = await startCuttingProxy(t, server.port);
   // The proxy looks for the text of a statement. Prepared statements are sent by name, without their text.
@@ -326,21 +332,24 @@ t.test('a write whose answer is lost after COMMIT has an unknown outcome', async
   await worksAgain(store);
 });
 
-t.test('if PostgreSQL rejects one pet of many, only its create fails', async (t) => {
-  const url = server.newUrl();
-  const store = await openOne(t, url, {}, LONG);
-  await server.execute(`ALTER TABLE ${schemaOf(url)}.pets ADD CHECK (name <> 'Bad')`);
-  const names = ['Ada', 'Bad', 'Cleo', 'Dan', 'Eve'];
-  const results = await Promise.allSettled(names.map((name) => store.records.create({ ...REX, name })));
-  t.strictSame(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
-  );
-  t.notOk((results[1] as PromiseRejectedResult).reason instanceof StoreUnavailable);
-  t.equal((await idsIn(store)).length, 4);
-});
+t.test(
+  'if PostgreSQL rejects one of many pets that are created together, only the create of this pet fails',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await openOne(t, url, {}, LONG);
+    await server.execute(`ALTER TABLE ${schemaOf(url)}.pets ADD CHECK (name <> 'Bad')`);
+    const names = ['Ada', 'Bad', 'Cleo', 'Dan', 'Eve'];
+    const results = await Promise.allSettled(names.map((name) => store.records.create({ ...REX, name })));
+    t.strictSame(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+    );
+    t.notOk((results[1] as PromiseRejectedResult).reason instanceof StoreUnavailable);
+    t.equal((await idsIn(store)).length, 4);
+  },
+);
 
-t.test('creates over the limit of waiting creates fail immediately', async (t) => {
+t.test('creates over the limit of waiting creates fail immediately, with an error that says so', async (t) => {
   const store = await openOne(t, server.newUrl(), { maxCreates: 2 }, LONG);
   const created = [store.records.create(REX), store.records.create(REX)];
   await failsSoon(t, 'overloaded', () => store.records.create(REX));
@@ -348,30 +357,36 @@ t.test('creates over the limit of waiting creates fail immediately', async (t) =
   t.ok(await store.records.create(REX));
 });
 
-t.test('creating an API key has an unknown outcome if the answer is lost', async (t) => {
-  const url = server.newUrl();
-  const proxy = await startCuttingProxy(t, server.port);
-  const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`), {}, LONG);
-  proxy.cutAnswerTo('api_keys');
-  await failsSoon(t, 'outcome_unknown', () => store.createKey(toStoredKey('key', 'Ada')));
-  proxy.cutAnswerTo(undefined);
-  await worksAgain(store);
-  t.equal((await store.listKeys()).length, 1);
-});
+t.test(
+  "if PostgreSQL's answer to the create of an API key is lost, the outcome of the create is unknown",
+  async (t) => {
+    const url = server.newUrl();
+    const proxy = await startCuttingProxy(t, server.port);
+    const store = await openOne(t, url.replace(`:${server.port}/`, `:${proxy.port}/`), {}, LONG);
+    proxy.cutAnswerTo('api_keys');
+    await failsSoon(t, 'outcome_unknown', () => store.createKey(toStoredKey('key', 'Ada')));
+    proxy.cutAnswerTo(undefined);
+    await worksAgain(store);
+    t.equal((await store.listKeys()).length, 1);
+  },
+);
 
-t.test('while PostgreSQL has no free connections, every call fails; once it has some, everything works', async (t) => {
-  await server.execute(`CREATE ROLE limited LOGIN PASSWORD '${server.password}'`);
-  await server.execute('GRANT CREATE ON DATABASE postgres TO limited');
-  const store = await openOne(t, server.newUrl().replace('petstore:', 'limited:'));
-  await worksAgain(store);
-  await server.execute('ALTER ROLE limited CONNECTION LIMIT 0');
-  await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited'");
-  await failsInAll(t, store);
-  await server.execute('ALTER ROLE limited CONNECTION LIMIT -1');
-  await worksAgain(store);
-});
+t.test(
+  'while PostgreSQL has no free connections, every call fails; once it has free ones, everything works',
+  async (t) => {
+    await server.execute(`CREATE ROLE limited LOGIN PASSWORD '${server.password}'`);
+    await server.execute('GRANT CREATE ON DATABASE postgres TO limited');
+    const store = await openOne(t, server.newUrl().replace('petstore:', 'limited:'));
+    await worksAgain(store);
+    await server.execute('ALTER ROLE limited CONNECTION LIMIT 0');
+    await server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited'");
+    await failsInAll(t, store);
+    await server.execute('ALTER ROLE limited CONNECTION LIMIT -1');
+    await worksAgain(store);
+  },
+);
 
-t.test('a write that conflicts with another program is retried a few times', async (t) => {
+t.test('the store retries a write that conflicts with another program a few times', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url, {}, LONG);
   const schema = schemaOf(url);
@@ -397,25 +412,28 @@ t.test('a write that conflicts with another program is retried a few times', asy
   }
 });
 
-t.test('a deadlock with another program is resolved, and the change is made', async (t) => {
-  const url = server.newUrl();
-  await server.execute("ALTER DATABASE postgres SET deadlock_timeout = '100ms'");
-  const store = await openOne(t, url, {}, LONG);
-  const { id } = await store.records.create(REX);
-  const other = await server.connect(t, url);
-  for (let round = 0; round < 3; round++) {
-    await other.query('BEGIN; SELECT FROM pets FOR UPDATE');
-    const changed = store.records.update(id, { name: `Round ${round}` });
-    await wait(20);
-    // Now both wait: this session has locked the row and waits for the writers' lock; the update holds that lock and
-    // waits for the row.
-    await other.query('UPDATE pets SET category_id = 9').catch(() => {});
-    await other.query('COMMIT');
-    t.match(await changed, { name: `Round ${round}` });
-  }
-});
+t.test(
+  'if a change gets into a deadlock with another program, the store resolves it and makes the change',
+  async (t) => {
+    const url = server.newUrl();
+    await server.execute("ALTER DATABASE postgres SET deadlock_timeout = '100ms'");
+    const store = await openOne(t, url, {}, LONG);
+    const { id } = await store.records.create(REX);
+    const other = await server.connect(t, url);
+    for (let round = 0; round < 3; round++) {
+      await other.query('BEGIN; SELECT FROM pets FOR UPDATE');
+      const changed = store.records.update(id, { name: `Round ${round}` });
+      await wait(20);
+      // Now both wait: this session has locked the row and waits for the writers' lock; the update holds that lock and
+      // waits for the row.
+      await other.query('UPDATE pets SET category_id = 9').catch(() => {});
+      await other.query('COMMIT');
+      t.match(await changed, { name: `Round ${round}` });
+    }
+  },
+);
 
-t.test('a transaction that endlessly runs queries is ended, and the error names it', async (t) => {
+t.test('a transaction that runs queries without end is stopped, and the error names the transaction', async (t) => {
   const settings = settingsOf(server.newUrl());
   const store = await openPostgres(settings, orders, LIMITS, { transactions }, 2600);
   t.teardown(() => store.close());
@@ -459,7 +477,7 @@ async function checkAccounts(t: Test, { schema, moved, unknown = 0 }: Moved): Pr
 }
 
 t.test(
-  'of many concurrent transactions, those that fit into the time limit are made, and the others are not',
+  'of too many concurrent transactions, those that fit into the time limit are made, and the others fail unmade',
   async (t) => {
     const url = server.newUrl();
     const near = await openAccounts(t, url, LONG);
@@ -481,7 +499,7 @@ t.test(
 );
 
 t.test(
-  'while connections are killed, the transactions of two servers are made once per Idempotency-Key or not at all',
+  'while connections are killed, each transaction of two servers is made once per Idempotency-Key or not at all',
   async (t) => {
     const url = server.newUrl();
     const shops = [await openAccounts(t, url, LONG), await openAccounts(t, url, LONG)] as const;

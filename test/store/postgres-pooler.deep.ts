@@ -53,7 +53,7 @@ async function openShop(t: Test, url: string): Promise<Shop> {
 
 const throughPooler = (url: string, port: number) => url.replace(`:${server.port}/`, `:${port}/`);
 
-t.test('the store works through a pooler that shares sessions between transactions', async (t) => {
+t.test('the store works through a pooler that lets clients share sessions between transactions', async (t) => {
   await server.execute("ALTER ROLE petstore SET statement_timeout = '20s'");
   await server.execute("ALTER ROLE petstore SET TimeZone = 'America/New_York'");
   const url = throughPooler(server.newUrl(), await startPooler(t));
@@ -82,27 +82,24 @@ t.test('the store works through a pooler that shares sessions between transactio
   t.same(await orders.ask?.(["SELECT current_setting('TimeZone') AS zone"]), [{ zone: 'UTC' }]);
 });
 
-t.test(
-  'behind a pooler, the start fails until the role has certain settings, and prints how to set them',
-  async (t) => {
-    const wrong = { extra_float_digits: '0', array_nulls: 'off', default_transaction_isolation: 'serializable' };
-    for (const [name, value] of Object.entries(wrong))
-      await server.execute(`ALTER ROLE petstore SET ${name} = '${value}'`);
-    const url = server.newUrl();
-    const refused = openShop(t, throughPooler(url, await startPooler(t)));
-    const [, remedy = ''] =
-      /behind a pooler, its role needs other settings: (.*)/.exec(
-        await refused.then(
-          () => '',
-          (error: Error) => error.message,
-        ),
-      ) ?? [];
-    t.equal(remedy.split(';').length, 3);
-    // Without a pooler, the store sets these settings in its sessions, so the role does not need them.
-    await openShop(t, url);
-    await server.execute(remedy);
-    const { coupons } = await openShop(t, throughPooler(url, await startPooler(t)));
-    await coupons.put('a', { left: 1n });
-    t.match((await coupons.get('a'))?.read(), { left: 1n });
-  },
-);
+t.test('behind a pooler, the start fails until the database role has the settings that the error prints', async (t) => {
+  const wrong = { extra_float_digits: '0', array_nulls: 'off', default_transaction_isolation: 'serializable' };
+  for (const [name, value] of Object.entries(wrong))
+    await server.execute(`ALTER ROLE petstore SET ${name} = '${value}'`);
+  const url = server.newUrl();
+  const refused = openShop(t, throughPooler(url, await startPooler(t)));
+  const [, remedy = ''] =
+    /behind a pooler, its role needs other settings: (.*)/.exec(
+      await refused.then(
+        () => '',
+        (error: Error) => error.message,
+      ),
+    ) ?? [];
+  t.equal(remedy.split(';').length, 3);
+  // Without a pooler, the store sets these settings in its sessions, so the role does not need them.
+  await openShop(t, url);
+  await server.execute(remedy);
+  const { coupons } = await openShop(t, throughPooler(url, await startPooler(t)));
+  await coupons.put('a', { left: 1n });
+  t.match((await coupons.get('a'))?.read(), { left: 1n });
+});

@@ -172,7 +172,7 @@ async function useAll(t: Test, url: string): Promise<string> {
 }
 
 t.test(
-  'records are stored and returned identically with any settings of the PostgreSQL role and database',
+  'the store writes and reads identical records under any settings of the PostgreSQL role and database',
   async (t) => {
     const set = await makeHostile('hostile');
     t.ok(Object.keys(set).length > 100);
@@ -186,7 +186,7 @@ t.test(
   },
 );
 
-t.test('a PostgreSQL role that disables triggers, and may not enable them, stops the start', async (t) => {
+t.test('if the PostgreSQL role disables triggers and may not enable them, the start fails', async (t) => {
   await server.execute(`CREATE ROLE replica LOGIN PASSWORD '${server.password}'`);
   await server.execute(
     "GRANT CREATE ON DATABASE postgres TO replica; ALTER ROLE replica SET session_replication_role = 'replica'",

@@ -3,7 +3,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { openPostgresUrl, schemaOf, startPostgres } from '../postgres.ts';
 import { type AnyStore, testStore } from '../store-suite.ts';
 
-t.test('pets are stored in PostgreSQL', async (t) => {
+t.test('the store passes its tests with pets in PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   function prepare() {
     const url = server.newUrl();

@@ -66,7 +66,7 @@ async function startImpostor(t: Test) {
   };
 }
 
-t.test('the store sends nothing to a PostgreSQL server that it does not trust', async (t) => {
+t.test('the store sends no data to a PostgreSQL server whose certificate it does not trust', async (t) => {
   const listen = await startImpostor(t);
   for (const [host, options, reason] of [
     ['localhost', `sslmode=require&sslrootcert=${OTHER}`, /self-signed|unable to verify/],
@@ -82,7 +82,7 @@ t.test('the store sends nothing to a PostgreSQL server that it does not trust', 
   }
 });
 
-t.test('the store encrypts its connection to a trusted PostgreSQL server', async (t) => {
+t.test('the store encrypts its connection to a PostgreSQL server whose certificate it trusts', async (t) => {
   const listen = await startImpostor(t);
   for (const [host, options] of [
     ['127.0.0.1', 'sslmode=require'],
@@ -96,17 +96,20 @@ t.test('the store encrypts its connection to a trusted PostgreSQL server', async
   }
 });
 
-t.test('the store shows PostgreSQL its client certificate; a key file that others can read is an error', async (t) => {
-  const listen = await startImpostor(t);
-  const folder = t.testdir({ key: PEM.key.toString() });
-  const options = `sslmode=require&sslcert=${OWN}&sslkey=${folder}/key`;
-  chmodSync(`${folder}/key`, 0o644);
-  await t.rejects(listen('localhost', options), { message: `${folder}/key can be read by others: chmod 600` });
-  chmodSync(`${folder}/key`, 0o600);
-  t.equal((await listen('localhost', options)).certificate, 'localhost');
-});
+t.test(
+  'the store sends PostgreSQL its client certificate; if other users can read the key file, the start fails',
+  async (t) => {
+    const listen = await startImpostor(t);
+    const folder = t.testdir({ key: PEM.key.toString() });
+    const options = `sslmode=require&sslcert=${OWN}&sslkey=${folder}/key`;
+    chmodSync(`${folder}/key`, 0o644);
+    await t.rejects(listen('localhost', options), { message: `${folder}/key can be read by others: chmod 600` });
+    chmodSync(`${folder}/key`, 0o600);
+    t.equal((await listen('localhost', options)).certificate, 'localhost');
+  },
+);
 
-t.test('an unknown or contradictory libpq option in DATABASE_URL is an error that names the option', (t) => {
+t.test('if a libpq option in DATABASE_URL is unknown or contradicts another one, the error names the option', (t) => {
   for (const [options, message] of [
     [`sslrootcert=${OWN}`, 'has sslrootcert, which needs sslmode=verify-full'],
     ['sslcert=a&sslkey=b', 'has sslcert, which needs sslmode=verify-full'],

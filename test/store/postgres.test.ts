@@ -37,7 +37,7 @@ const idsIn = async (store: OwnStore, status?: PetStatus): Promise<bigint[]> => 
   return [...body.text.matchAll(/\{"id":(\d+),/g)].map(([, digits]) => BigInt(digits as string));
 };
 
-t.test('all servers on one PostgreSQL count requests against the same rate limit', async (t) => {
+t.test('all servers on one PostgreSQL count the requests of a caller together', async (t) => {
   const url = server.newUrl();
   const stores = [await openOne(t, url), await openOne(t, url)];
   const add = (id: string, amount: number) =>
@@ -64,7 +64,7 @@ function toText(answer: unknown): unknown {
   return body ? [body.text, next] : answer;
 }
 
-t.test('PostgreSQL and SQLite give the same answers, to the same text, for any data', async (t) => {
+t.test('for any data, PostgreSQL and SQLite give the same answers, down to the text of each record', async (t) => {
   const [postgres, sqlite] = [await openOne(t), openUrl('sqlite::memory:')];
   t.teardown(() => sqlite.close());
   const stores = [postgres, sqlite];
@@ -94,29 +94,32 @@ t.test('PostgreSQL and SQLite give the same answers, to the same text, for any d
   await runProperties(t, [property], 1 / 10);
 });
 
-t.test('several concurrent stores on one PostgreSQL behave like a single copy of the pets', async (t) => {
+t.test('concurrent calls to several stores on one PostgreSQL are linearizable', async (t) => {
   const url = server.newUrl();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openOne(t, url)));
   const calls = await record(stores, 16, 1000);
   t.strictSame(violationsOf(calls), []);
 });
 
-t.test('transactions that create pets take turns, so that no later id is visible before an earlier one', async (t) => {
-  const url = server.newUrl();
-  const store = await openOne(t, url);
-  const other = await server.connect(t, url);
-  await other.query('SET synchronous_commit = off');
-  await other.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Ann', 1)");
-  t.equal((await other.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'on');
-  const added = store.records.create({ name: 'Ben', categoryId: 2n });
-  await wait(100);
-  t.strictSame(await idsIn(store), []);
-  await other.query('COMMIT');
-  const { id } = await added;
-  t.strictSame(await idsIn(store), [id - 1n, id]);
-});
+t.test(
+  'a transaction that creates a pet waits for earlier ones, so that no pet is visible before one with a smaller id',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await openOne(t, url);
+    const other = await server.connect(t, url);
+    await other.query('SET synchronous_commit = off');
+    await other.query("BEGIN; INSERT INTO pets (name, category_id) VALUES ('Ann', 1)");
+    t.equal((await other.query('SHOW synchronous_commit')).rows[0].synchronous_commit, 'on');
+    const added = store.records.create({ name: 'Ben', categoryId: 2n });
+    await wait(100);
+    t.strictSame(await idsIn(store), []);
+    await other.query('COMMIT');
+    const { id } = await added;
+    t.strictSame(await idsIn(store), [id - 1n, id]);
+  },
+);
 
-t.test('any number of pets with other statuses does not slow down the page of one status', async (t) => {
+t.test('the page of one status is equally fast with any number of pets of other statuses', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   const other = await server.connect(t, url);
@@ -148,7 +151,7 @@ t.test('any number of pets with other statuses does not slow down the page of on
   }
 });
 
-t.test('if PostgreSQL rejects one read of many, only this read fails', async (t) => {
+t.test('if PostgreSQL rejects one of many reads, only this read fails', async (t) => {
   const store = await openOne(t);
   const { id } = await store.records.create({ name: 'Rex', categoryId: 7n });
   const ids = [id, 2n ** 63n, id, id, -(2n ** 64n), id];
@@ -157,7 +160,7 @@ t.test('if PostgreSQL rejects one read of many, only this read fails', async (t)
   t.match(gets, [found, refused, found, found, refused, found]);
 });
 
-t.test('each caller has its own request count, whatever characters its name contains', async (t) => {
+t.test('each caller has its own request count, even if its name is long or contains unusual characters', async (t) => {
   const { countWindow } = await openOne(t);
   const names = ['a\0', 'a', 'a\ud800', 'a\ufffd', 'b'.repeat(10_000), `${'b'.repeat(9999)}c`];
   const count = (amount: number) => Promise.all(names.map((name) => countWindow?.(name, 86_400, amount)));
@@ -165,7 +168,7 @@ t.test('each caller has its own request count, whatever characters its name cont
   t.match(await count(2), Array(names.length).fill({ total: 3 }));
 });
 
-t.test('if PostgreSQL finds one text of many too long, only the create of this text fails', async (t) => {
+t.test('if one of many created pets has a text that is too long for PostgreSQL, only its create fails', async (t) => {
   const url = server.newUrl();
   const store = await openOne(t, url);
   await server.execute(`CREATE INDEX ON ${schemaOf(url)}.pets (name)`);
@@ -176,31 +179,37 @@ t.test('if PostgreSQL finds one text of many too long, only the create of this t
   t.match(outcomes, [{ value: { name: 'Ada' } }, { reason: { code: 'INVALID_VALUE' } }, { value: { name: 'Bob' } }]);
 });
 
-t.test('API keys are created and revoked durably, with any settings of the session', async (t) => {
-  const url = server.newUrl();
-  const store = await openOne(t, url);
-  await store.createKey({ id: 'a', name: 'Ada', hash: 'x'.repeat(64), createdAt: '' });
-  const other = await server.connect(t, url);
-  for (const mode of ['off', 'local', 'remote_write']) {
-    await other.query(`SET synchronous_commit = ${mode}; BEGIN; UPDATE api_keys SET revoked_at = '2026'`);
-    const { rows } = await other.query('SHOW synchronous_commit');
-    t.equal(rows[0].synchronous_commit, mode === 'remote_write' ? mode : 'on');
-    await other.query('COMMIT');
-  }
-});
+t.test(
+  'creating and revoking an API key waits for the disk, even if the session turns synchronous_commit off',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await openOne(t, url);
+    await store.createKey({ id: 'a', name: 'Ada', hash: 'x'.repeat(64), createdAt: '' });
+    const other = await server.connect(t, url);
+    for (const mode of ['off', 'local', 'remote_write']) {
+      await other.query(`SET synchronous_commit = ${mode}; BEGIN; UPDATE api_keys SET revoked_at = '2026'`);
+      const { rows } = await other.query('SHOW synchronous_commit');
+      t.equal(rows[0].synchronous_commit, mode === 'remote_write' ? mode : 'on');
+      await other.query('COMMIT');
+    }
+  },
+);
 
-t.test('a database with an encoding other than UTF-8 stops the start', async (t) => {
+t.test('a PostgreSQL database whose encoding is not UTF-8 stops the start', async (t) => {
   await server.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
   await t.rejects(open(server.newUrl().replace('/postgres?', '/latin?')), new Error('its encoding is not UTF8'));
 });
 
-t.test('if the URL lists several PostgreSQL hosts, the store uses the first one that it can write to', async (t) => {
-  const url = server.newUrl();
-  const store = await openOne(t, url.replace('127.0.0.1:', `127.0.0.1:1,localhost:2,127.0.0.1:`));
-  t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
-});
+t.test(
+  'if the URL lists several PostgreSQL servers, the store uses the first server that it can write to',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await openOne(t, url.replace('127.0.0.1:', `127.0.0.1:1,localhost:2,127.0.0.1:`));
+    t.ok(await store.records.create({ name: 'Rex', categoryId: 7n }));
+  },
+);
 
-t.test('if PostgreSQL cannot be used, the error gives the reason without the password', async (t) => {
+t.test('if the store cannot use PostgreSQL, the error gives the reason without the password', async (t) => {
   const url = server.newUrl();
   const messages: [url: string, message: RegExp][] = [
     [
@@ -223,17 +232,20 @@ t.test('if PostgreSQL cannot be used, the error gives the reason without the pas
   }
 });
 
-t.test('a start fails after its timeout if a server accepts its connection and never answers', async (t) => {
-  const silent = createServer().listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  t.teardown(() => silent.close());
-  const { port } = silent.address() as AddressInfo;
-  const url = server.newUrl().replace(`:${server.port}/`, `:${port}/`);
-  await t.rejects(openPostgresUrl(url, {}, 1000, 1000), /it does not answer/);
-});
+t.test(
+  'if a PostgreSQL server accepts a connection but never answers, the start fails after its timeout',
+  async (t) => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    t.teardown(() => silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const url = server.newUrl().replace(`:${server.port}/`, `:${port}/`);
+    await t.rejects(openPostgresUrl(url, {}, 1000, 1000), /it does not answer/);
+  },
+);
 
 t.test(
-  "DATABASE_URL decides whether the connection to PostgreSQL is encrypted and the server's certificate verified",
+  "DATABASE_URL decides whether the store encrypts its connection to PostgreSQL and checks the server's certificate",
   async (t) => {
     const [certificate, key] = ['server.crt', 'server.key'].map((name) => {
       const file = join(server.folder, name);

@@ -23,23 +23,26 @@ async function preparedBy(connection: PostgresConnection): Promise<number> {
   return Number((await connection.query('SELECT count(*) FROM pg_prepared_statements'))[0]?.[0]);
 }
 
-t.test('PostgreSQL keeps only the most recent statements prepared, and each of them for a limited time', async (t) => {
-  const connection = await connect(t);
-  const clock = holdClock(t);
-  const ask = async (number: number) => {
-    const rows = await connection.query(`SELECT $1::int + ${number}`, [1]);
-    t.strictSame(rows, [[`${number + 1}`]]);
-  };
-  await ask(0);
-  clock.pass(9000);
-  for (let number = 1; number < 300; number++) await ask(number);
-  t.equal(await preparedBy(connection), 200);
-  for (const number of [0, 299, 0]) await ask(number);
-  t.equal(await preparedBy(connection), 200);
-  clock.pass(2000);
-  await ask(0);
-  t.equal(await preparedBy(connection), 1);
-});
+t.test(
+  'only the most recent statements stay prepared on PostgreSQL, and each of them only for a limited time',
+  async (t) => {
+    const connection = await connect(t);
+    const clock = holdClock(t);
+    const ask = async (number: number) => {
+      const rows = await connection.query(`SELECT $1::int + ${number}`, [1]);
+      t.strictSame(rows, [[`${number + 1}`]]);
+    };
+    await ask(0);
+    clock.pass(9000);
+    for (let number = 1; number < 300; number++) await ask(number);
+    t.equal(await preparedBy(connection), 200);
+    for (const number of [0, 299, 0]) await ask(number);
+    t.equal(await preparedBy(connection), 200);
+    clock.pass(2000);
+    await ask(0);
+    t.equal(await preparedBy(connection), 1);
+  },
+);
 
 t.test('with prepared=off in DATABASE_URL, no statement is prepared', async (t) => {
   const connection = await connect(t, '&prepared=off');
@@ -58,7 +61,7 @@ const FREE = {
   unique: [],
 } as const;
 
-t.test('prepared statements keep working while migrations change their tables', async (t) => {
+t.test('statements that are prepared still work after migrations change their tables', async (t) => {
   const url = server.newUrl();
   const open = async (orders: AnyDescription): Promise<Shop> => {
     const settings = settingsOf(url);

@@ -48,7 +48,7 @@ async function copy(from: string, to: string): Promise<void> {
 const FULL = { limit: 2 };
 const LAST = { limit: 3, after: 3n };
 
-t.test('a pet that any program adds is immediately on the last page of the list', async (t) => {
+t.test('if any program adds a pet, the last page of the list contains it immediately', async (t) => {
   const { store, db, names } = await openShared(t);
   t.strictSame(await names(LAST), ['Dot', 'Eve']);
   await store.records.create({ name: 'Fay', categoryId: 7n, status: 'sold' });
@@ -61,14 +61,14 @@ t.test('a pet that any program adds is immediately on the last page of the list'
   t.strictSame(await names({ limit: 4, after: 3n }), ['Dot', 'Eve', 'Fay', 'Gus']);
 });
 
-t.test('each limit and status has its own cached page, even if a status ends in a digit', async (t) => {
+t.test('the cache keeps a separate page for each limit and status, even if a status ends in a digit', async (t) => {
   const { db, names } = await openShared(t);
   db.exec("INSERT INTO pets (name, category_id, status) VALUES ('Gus', 7, 'sold1')");
   t.strictSame(await names({ limit: 2, status: 'sold1' as PetStatus }), ['Gus']);
   t.strictSame(await names({ limit: 12, status: 'sold' }), ['Ada', 'Bob', 'Cid', 'Dot', 'Eve']);
 });
 
-t.test('while pets are only added, a full page of the list is read from the database once', async (t) => {
+t.test('while pets are only added, the store reads a full page of the list from the database only once', async (t) => {
   holdClock(t);
   const { store, names } = await openShared(t);
   await names(FULL);
@@ -78,7 +78,7 @@ t.test('while pets are only added, a full page of the list is read from the data
   t.equal(await listPets(store, FULL), before);
 });
 
-t.test('while pets are only added, each pet is read from the database once', async (t) => {
+t.test('while pets are only added, the store reads each pet from the database only once', async (t) => {
   holdClock(t);
   const { store } = await openShared(t);
   const before = await store.records.get(1n);
@@ -87,23 +87,26 @@ t.test('while pets are only added, each pet is read from the database once', asy
   t.equal(await store.records.get(1n), before);
 });
 
-t.test('a pet that is read right after a write is not cached; a pet that is read a second later is', async (t) => {
-  const { store } = await openShared(t);
-  const isKept = async () => {
-    await nextTurn();
-    const before = await store.records.get(1n);
-    await nextTurn();
-    return (await store.records.get(1n)) === before;
-  };
-  const clock = holdClock(t);
-  await store.records.get(2n);
-  await store.records.create({ name: 'Fay', categoryId: 7n });
-  t.notOk(await isKept());
-  clock.pass(1001);
-  t.ok(await isKept());
-});
+t.test(
+  'the store does not cache a pet that is read right after a write, and caches one that is read a second later',
+  async (t) => {
+    const { store } = await openShared(t);
+    const isKept = async () => {
+      await nextTurn();
+      const before = await store.records.get(1n);
+      await nextTurn();
+      return (await store.records.get(1n)) === before;
+    };
+    const clock = holdClock(t);
+    await store.records.get(2n);
+    await store.records.create({ name: 'Fay', categoryId: 7n });
+    t.notOk(await isKept());
+    clock.pass(1001);
+    t.ok(await isKept());
+  },
+);
 
-t.test('a pet that was missing is found as soon as any program adds it', async (t) => {
+t.test('a get of a pet that was missing finds it as soon as any program adds it', async (t) => {
   const { store, db } = await openShared(t);
   t.equal(await store.records.get(6n), undefined);
   db.exec("INSERT INTO pets (name, category_id) VALUES ('Fay', 7)");
@@ -111,7 +114,7 @@ t.test('a pet that was missing is found as soon as any program adds it', async (
   t.match((await store.records.get(6n))?.text, '"name":"Fay"');
 });
 
-t.test('a pet that another program changes, deletes or inserts is immediately visible', async (t) => {
+t.test('lists and gets immediately show that another program has changed, deleted or inserted a pet', async (t) => {
   const { store, db, names } = await openShared(t);
   t.strictSame(await names(FULL), ['Ada', 'Bob']);
   db.exec("UPDATE pets SET name = 'Abe' WHERE id = 1");
@@ -165,7 +168,7 @@ const CHANGES: Record<string, (db: Database, file: string, list: () => Promise<s
 };
 
 for (const [way, change] of Object.entries(CHANGES)) {
-  t.test(`a list and a get show the current data after this change: ${way}`, async (t) => {
+  t.test(`a list and a get show the current data if ${way}`, async (t) => {
     const { file, store, db, names } = await openShared(t);
     let shown: string[] = [];
     const list = async () => {
@@ -188,16 +191,19 @@ for (const [way, change] of Object.entries(CHANGES)) {
   });
 }
 
-t.test('if another program gives the last pet another status, the page before it has no next cursor', async (t) => {
-  const { store, db } = await openShared(t);
-  const query = { limit: 4, status: 'sold' } as const;
-  t.equal((await listPets(store, query)).next, toCursor(4n, valuesOf({ status: 'sold' })));
-  await nextTurn();
-  db.exec("INSERT OR REPLACE INTO pets (id, name, category_id) VALUES (5, 'Eva', 7)");
-  t.equal((await listPets(store, query)).next, undefined);
-});
+t.test(
+  'after another program changes the status of the last pet in a list, the page before that pet has no next cursor',
+  async (t) => {
+    const { store, db } = await openShared(t);
+    const query = { limit: 4, status: 'sold' } as const;
+    t.equal((await listPets(store, query)).next, toCursor(4n, valuesOf({ status: 'sold' })));
+    await nextTurn();
+    db.exec("INSERT OR REPLACE INTO pets (id, name, category_id) VALUES (5, 'Eva', 7)");
+    t.equal((await listPets(store, query)).next, undefined);
+  },
+);
 
-t.test('a change that bypasses the triggers is visible after at most a second', async (t) => {
+t.test('the store shows a change that bypasses the triggers after at most a second', async (t) => {
   const { db, names } = await openShared(t);
   const clock = holdClock(t);
   await names(FULL);
@@ -208,57 +214,60 @@ t.test('a change that bypasses the triggers is visible after at most a second', 
   t.strictSame(await names(FULL), ['Abe', 'Bob']);
 });
 
-t.test("a change over the reading connection is visible, although SQLite's data version stays the same", async (t) => {
-  const db = new Sqlite(`${t.testdir()}/pets.db`);
-  t.teardown(() => db.close());
-  db.defaultSafeIntegers();
-  migrateSqlite(db, domain);
-  const table = toTable(domain.pets);
-  const snapshots = shareSnapshots(db);
-  const { readPage } = new ReadCache(db, table, {
-    snapshots,
-    reads: { readPage: prepareReadPage(db, table, toPlainCodec(table)), readRecord: () => undefined },
-    counts: new StoreCounts(),
-    share: 1,
-  });
-  const idsOf = async (limit: number) => {
-    await nextTurn();
-    return JSON.parse((readPage({ limit }) as Page).body.text).map(({ id }: { id: number }) => id);
-  };
-  /** Writes outside of the snapshot's transaction, like every method of the store. */
-  const write = (sql: string) => {
-    snapshots.leave();
-    db.exec(sql);
-  };
-  write("INSERT INTO pets (name, category_id) VALUES ('Ada', 7), ('Bob', 7), ('Cid', 7)");
-  t.strictSame(
-    [await idsOf(2), await idsOf(5)],
-    [
-      [1, 2],
-      [1, 2, 3],
-    ],
-  );
-  write("INSERT INTO pets (name, category_id) VALUES ('Dot', 7)");
-  t.strictSame(
-    [await idsOf(2), await idsOf(5)],
-    [
-      [1, 2],
-      [1, 2, 3, 4],
-    ],
-  );
-  write('DELETE FROM pets WHERE id = 2');
-  t.strictSame(
-    [await idsOf(2), await idsOf(5)],
-    [
-      [1, 3],
-      [1, 3, 4],
-    ],
-  );
-  write('DELETE FROM pets');
-  t.strictSame([await idsOf(2), await idsOf(5)], [[], []]);
-});
+t.test(
+  "a change made over the cache's own connection is visible, although SQLite's data version stays the same",
+  async (t) => {
+    const db = new Sqlite(`${t.testdir()}/pets.db`);
+    t.teardown(() => db.close());
+    db.defaultSafeIntegers();
+    migrateSqlite(db, domain);
+    const table = toTable(domain.pets);
+    const snapshots = shareSnapshots(db);
+    const { readPage } = new ReadCache(db, table, {
+      snapshots,
+      reads: { readPage: prepareReadPage(db, table, toPlainCodec(table)), readRecord: () => undefined },
+      counts: new StoreCounts(),
+      share: 1,
+    });
+    const idsOf = async (limit: number) => {
+      await nextTurn();
+      return JSON.parse((readPage({ limit }) as Page).body.text).map(({ id }: { id: number }) => id);
+    };
+    /** Writes outside of the snapshot's transaction, like every method of the store. */
+    const write = (sql: string) => {
+      snapshots.leave();
+      db.exec(sql);
+    };
+    write("INSERT INTO pets (name, category_id) VALUES ('Ada', 7), ('Bob', 7), ('Cid', 7)");
+    t.strictSame(
+      [await idsOf(2), await idsOf(5)],
+      [
+        [1, 2],
+        [1, 2, 3],
+      ],
+    );
+    write("INSERT INTO pets (name, category_id) VALUES ('Dot', 7)");
+    t.strictSame(
+      [await idsOf(2), await idsOf(5)],
+      [
+        [1, 2],
+        [1, 2, 3, 4],
+      ],
+    );
+    write('DELETE FROM pets WHERE id = 2');
+    t.strictSame(
+      [await idsOf(2), await idsOf(5)],
+      [
+        [1, 3],
+        [1, 3, 4],
+      ],
+    );
+    write('DELETE FROM pets');
+    t.strictSame([await idsOf(2), await idsOf(5)], [[], []]);
+  },
+);
 
-t.test('a change that cannot be read at first is visible once it can be read', async (t) => {
+t.test('if reading a change fails at first, the change is visible as soon as it can be read', async (t) => {
   const { db, names } = await openShared(t);
   await names(FULL);
   db.exec("ALTER TABLE record_edits RENAME TO away; UPDATE pets SET name = 'Abe' WHERE id = 1");

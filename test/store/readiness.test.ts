@@ -37,7 +37,7 @@ async function check(t: Test, { breakCreates, mend, why, ...options }: Broken): 
   t.match(await request('/v1/pets'), { status: 200, body: [{ id: 1 }] }, 'no failed create is stored');
 }
 
-t.test('on SQLite, a server whose creates all fail is not ready, and logs the reason once', async (t) => {
+t.test('a server on SQLite whose creates all fail is not ready, and logs the reason once', async (t) => {
   const { databaseUrl, connect } = prepareFile(t);
   const other = () => connect();
   await check(t, {
@@ -49,7 +49,7 @@ t.test('on SQLite, a server whose creates all fail is not ready, and logs the re
   });
 });
 
-t.test('on PostgreSQL, a server whose role may no longer INSERT is not ready, and logs the reason once', async (t) => {
+t.test('a server on PostgreSQL whose role may no longer INSERT is not ready, and logs the reason once', async (t) => {
   const server = await startPostgres(t);
   await server.execute("CREATE ROLE plain LOGIN PASSWORD 'plain'; GRANT CREATE ON DATABASE postgres TO plain");
   const url = new URL(server.newUrl());

@@ -23,7 +23,7 @@ function open(t: Test) {
 }
 
 t.test(
-  'all reads in one turn of the event loop see the same snapshot; reads in the next turn see later writes',
+  'all reads in one turn of the event loop see the same snapshot; reads in the next turn see writes made meanwhile',
   async (t) => {
     const { add, read } = open(t);
     t.strictSame(read(), { snapshot: 1, count: 0 });
@@ -34,7 +34,7 @@ t.test(
   },
 );
 
-t.test('a read that leaves the shared snapshot sees the latest writes', async (t) => {
+t.test('after leave(), a read in the same turn of the event loop sees the latest writes', async (t) => {
   const { snapshots, add, read } = open(t);
   read();
   add();
@@ -50,7 +50,7 @@ t.test('a snapshot ends with its turn of the event loop, so that SQLite can empt
   t.equal(reader.inTransaction, false);
 });
 
-t.test("if SQLite ends a snapshot's transaction itself, the next read begins a new one", async (t) => {
+t.test('if SQLite itself ends the transaction of a snapshot, the next read begins a new one', async (t) => {
   const { reader, snapshots, add, read } = open(t);
   read();
   reader.exec('ROLLBACK');

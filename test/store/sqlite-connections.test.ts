@@ -15,12 +15,15 @@ async function isKept(node: string): Promise<boolean> {
   return made.deref() !== undefined;
 }
 
-t.test('SQLite connections are kept from garbage collection on the versions of Node that need it', async (t) => {
-  t.equal(await isKept('20.20.0'), false);
-  t.equal(await isKept('22.23.3'), false);
-  t.equal(await isKept('24.21.0'), true);
-  t.equal(await isKept('26.0.0'), true);
-});
+t.test(
+  'SQLite connections are protected from garbage collection on exactly those Node versions that need it',
+  async (t) => {
+    t.equal(await isKept('20.20.0'), false);
+    t.equal(await isKept('22.23.3'), false);
+    t.equal(await isKept('24.21.0'), true);
+    t.equal(await isKept('26.0.0'), true);
+  },
+);
 
 t.test('a SQLite file that cannot be opened leaves no open file descriptor', async (t) => {
   const file = `${t.testdir({ 'pets.db': 'no database '.repeat(1000) })}/pets.db`;
@@ -30,7 +33,7 @@ t.test('a SQLite file that cannot be opened leaves no open file descriptor', asy
   t.strictSame(open, []);
 });
 
-t.test('a process survives the garbage collection of a closed store', async (t) => {
+t.test('the garbage collection of a closed store does not crash the process', async (t) => {
   for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
     const store = openUrl(url);
     await store.records.create({ name: 'Rex', categoryId: 7n });
@@ -43,7 +46,7 @@ t.test('a process survives the garbage collection of a closed store', async (t) 
   collect();
 });
 
-t.test('a pragma is read and set as in better-sqlite3, any number of times', async (t) => {
+t.test('pragma() reads and sets a pragma like pragma() of better-sqlite3, any number of times', async (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   for (const version of [1, 2]) {
@@ -57,7 +60,7 @@ t.test('a pragma is read and set as in better-sqlite3, any number of times', asy
 });
 
 t.test(
-  'a SQLite connection is kept if a new one would not help: on a full disk, a locked file or an invalid row',
+  'after an error that a new SQLite connection would not cure, such as a full disk, the connection stays in use',
   (t) => {
     for (const code of ['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_CONSTRAINT_UNIQUE'])
       t.equal(isSpent(code), false, code);
@@ -73,22 +76,25 @@ t.test(
   },
 );
 
-t.test('new Node versions keep every prepared statement; old ones keep only the most recent', (t) => {
-  const db = new Sqlite(':memory:');
-  t.teardown(() => db.close());
-  for (const [node, isThere] of [
-    ['20.20.0', false],
-    ['24.21.0', true],
-  ] as const) {
-    const statements = buildStatements(2, node);
-    for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3']) statements.set(sql, db.prepare(sql));
-    t.equal(statements.get('SELECT 1') !== undefined, isThere, node);
-    t.ok(statements.get('SELECT 3'), node);
-  }
-  t.end();
-});
+t.test(
+  'on new Node versions, the store keeps every prepared statement; on old ones, it keeps only the most recent',
+  (t) => {
+    const db = new Sqlite(':memory:');
+    t.teardown(() => db.close());
+    for (const [node, isThere] of [
+      ['20.20.0', false],
+      ['24.21.0', true],
+    ] as const) {
+      const statements = buildStatements(2, node);
+      for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3']) statements.set(sql, db.prepare(sql));
+      t.equal(statements.get('SELECT 1') !== undefined, isThere, node);
+      t.ok(statements.get('SELECT 3'), node);
+    }
+    t.end();
+  },
+);
 
-t.test('a trial create fails if every create would fail, but not because its own row is invalid', (t) => {
+t.test('tryCreates() throws if every create would fail, but not if only its own test row breaks a constraint', (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   db.exec("CREATE TABLE free (n); CREATE TABLE narrow (n CHECK (n = 'fits'))");

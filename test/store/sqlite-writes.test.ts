@@ -9,28 +9,31 @@ import { toTables } from '../../src/contract-first/store/tables/table.ts';
 import { domain } from '../../src/generated/domain.ts';
 import { holdClock } from '../held-clock.ts';
 
-t.test('if the disk is full during a change, nothing of its batch is stored, and a retry stores it', async (t) => {
-  const db = new Sqlite(`${t.testdir()}/pets.db`);
-  t.teardown(() => db.close());
-  db.defaultSafeIntegers();
-  migrateSqlite(db, domain);
-  const writeAll = prepareWriteAll(db, toStoredTables(toTables(domain), {}), {});
-  const toCreate = (name: string): Change => ({
-    ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {} },
-    ...{ if: undefined, tenant: undefined },
-    idempotency: { caller: 'a', operation: 'createPet', key: name.slice(0, 5), digest: name.slice(0, 5), hours: 24 },
-  });
-  const batch = { rows: {}, changes: [toCreate('small'), toCreate('large'.repeat(100_000))] };
-  const names = () => db.prepare('SELECT substr(name, 1, 5) FROM pets').pluck().all();
-  db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
-  t.throws(() => writeAll(batch), { code: 'SQLITE_FULL' });
-  t.strictSame(names(), []);
-  db.pragma('max_page_count = 100000');
-  t.equal(writeAll(batch).changes.length, 2);
-  t.strictSame(names(), ['small', 'large']);
-});
+t.test(
+  'if the disk is full during a change, nothing of its batch is stored; a retry stores the whole batch',
+  async (t) => {
+    const db = new Sqlite(`${t.testdir()}/pets.db`);
+    t.teardown(() => db.close());
+    db.defaultSafeIntegers();
+    migrateSqlite(db, domain);
+    const writeAll = prepareWriteAll(db, toStoredTables(toTables(domain), {}), {});
+    const toCreate = (name: string): Change => ({
+      ...{ collection: 'pets', kind: 'create', record: { name, categoryId: 7n }, add: {} },
+      ...{ if: undefined, tenant: undefined },
+      idempotency: { caller: 'a', operation: 'createPet', key: name.slice(0, 5), digest: name.slice(0, 5), hours: 24 },
+    });
+    const batch = { rows: {}, changes: [toCreate('small'), toCreate('large'.repeat(100_000))] };
+    const names = () => db.prepare('SELECT substr(name, 1, 5) FROM pets').pluck().all();
+    db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
+    t.throws(() => writeAll(batch), { code: 'SQLITE_FULL' });
+    t.strictSame(names(), []);
+    db.pragma('max_page_count = 100000');
+    t.equal(writeAll(batch).changes.length, 2);
+    t.strictSame(names(), ['small', 'large']);
+  },
+);
 
-t.test('if several transactions together use up the time of a batch, none of them is named as the cause', async (t) => {
+t.test('if several transactions together use up the time of a batch, the error blames none of them', async (t) => {
   const db = new Sqlite(':memory:');
   t.teardown(() => db.close());
   db.defaultSafeIntegers();

@@ -11,7 +11,7 @@ import { prepareFile } from './file-outage.ts';
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n };
 
-t.test('a start creates a missing database file and its folders', async (t) => {
+t.test('the start creates the database file and its folders if they are missing', async (t) => {
   const file = `${t.testdir()}/some/where/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   t.teardown(() => store.close());
@@ -40,7 +40,7 @@ t.test('the database is in WAL mode, and its tables are strict', async (t) => {
   t.strictSame(db.prepare(`SELECT name ${ours} AND NOT strict`).pluck().all(), []);
 });
 
-t.test('a database that cannot use WAL mode stops the start', (t) => {
+t.test('if SQLite cannot use WAL mode for the database, the start fails', (t) => {
   // For an empty name, SQLite makes a temporary file, which cannot have the shared memory that WAL needs.
   const db = new Sqlite('');
   t.teardown(() => db.close());
@@ -48,14 +48,14 @@ t.test('a database that cannot use WAL mode stops the start', (t) => {
   t.end();
 });
 
-t.test('each commit waits for the disk, because synchronous is FULL', (t) => {
+t.test('each commit waits until its data is on disk, because `synchronous` is FULL', (t) => {
   const db = openConnection(prepareFile(t).file);
   t.teardown(() => db.close());
   t.equal(db.pragma('synchronous', { simple: true }), 2n);
   t.end();
 });
 
-t.test('after the last store is closed, the database is one complete file', async (t) => {
+t.test('after the last store is closed, the database is one complete file without a write-ahead log', async (t) => {
   const { file, open, connect } = prepareFile(t);
   const stores = [open(), open()];
   for (const store of stores) await store.records.create(REX);
@@ -64,19 +64,22 @@ t.test('after the last store is closed, the database is one complete file', asyn
   t.equal(connect().pragma('integrity_check', { simple: true }), 'ok');
 });
 
-t.test("a create with a key returns its pet's id, even if the last id was edited by hand", async (t) => {
-  const { open, connect } = prepareFile(t);
-  const store = open();
-  for (let count = 0; count < 3; count++) await store.records.create(REX);
-  connect().exec('UPDATE sqlite_sequence SET seq = 1');
-  const idempotency = { caller: 'Ada', operation: 'createPet', key: 'first', hours: 24, digest: '' };
-  const created = await store.records.create({ name: 'Mia', categoryId: 7n }, { idempotency });
-  t.equal((await store.records.get(created.id))?.text, '{"id":4,"name":"Mia","categoryId":7}');
-});
+t.test(
+  "a create with an Idempotency-Key returns the pet's own id, even if sqlite_sequence was edited by hand",
+  async (t) => {
+    const { open, connect } = prepareFile(t);
+    const store = open();
+    for (let count = 0; count < 3; count++) await store.records.create(REX);
+    connect().exec('UPDATE sqlite_sequence SET seq = 1');
+    const idempotency = { caller: 'Ada', operation: 'createPet', key: 'first', hours: 24, digest: '' };
+    const created = await store.records.create({ name: 'Mia', categoryId: 7n }, { idempotency });
+    t.equal((await store.records.get(created.id))?.text, '{"id":4,"name":"Mia","categoryId":7}');
+  },
+);
 
 const APPLIED = 'CREATE TABLE applied_migrations (part TEXT, name TEXT, digest TEXT)';
 
-t.test('a database with a newer or foreign schema stops the start, and not a byte of it changes', async (t) => {
+t.test('if a database has a newer or foreign schema, the start fails and changes not a byte of it', async (t) => {
   for (const [mode, sql, said] of [
     [
       'wal',
@@ -107,7 +110,7 @@ t.test('a database with a newer or foreign schema stops the start, and not a byt
   }
 });
 
-t.test('a file that is not a database stops the start, and not a byte of it changes', async (t) => {
+t.test('if a file is not a database, the start fails and changes not a byte of it', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, 'My notes, which nobody may overwrite.\n'.repeat(100));
   const bytes = readFileSync(file);
@@ -118,13 +121,13 @@ t.test('a file that is not a database stops the start, and not a byte of it chan
   t.ok(bytes.equals(readFileSync(file)));
 });
 
-t.test('a database path below a file stops the start', async (t) => {
+t.test('if a folder in the path of the database is a file, the start fails', async (t) => {
   const { file } = prepareFile(t);
   writeFileSync(file, '');
   t.throws(() => openUrl(`sqlite:${file}/pets.db`), { name: 'StoreError', message: /cannot be used: E\w+:/ });
 });
 
-t.test('opening a database waits for another program that is writing', async (t) => {
+t.test('opening a database waits until another program has finished its write', async (t) => {
   const { file, open, connect } = prepareFile(t);
   await open().close();
   const db = connect();
@@ -147,7 +150,7 @@ t.test('opening a database waits for another program that is writing', async (t)
   await exit;
 });
 
-t.test('a database file that another program uses without WAL mode stops the start', async (t) => {
+t.test('if another program uses the database file without WAL mode, the start fails', async (t) => {
   const { file, open, connect } = prepareFile(t);
   await open().close();
   const db = connect();
@@ -156,7 +159,7 @@ t.test('a database file that another program uses without WAL mode stops the sta
   t.throws(() => openUrl(`sqlite:${file}`), { message: `The database ${file} cannot be used: database is locked.` });
 });
 
-t.test('a database file that was moved away or replaced takes no writes until it is back', async (t) => {
+t.test('while the database file is moved away or replaced, the store accepts no writes', async (t) => {
   const { file, open } = prepareFile(t);
   const store = open();
   await store.records.create(REX);
@@ -178,7 +181,7 @@ t.test('a database file that was moved away or replaced takes no writes until it
   t.equal(await idsIn(store), '[1,2]');
 });
 
-t.test('a database file that is moved away before the first write is not created again', async (t) => {
+t.test('if the database file is moved away before the first write, the store does not create it again', async (t) => {
   const { file, open } = prepareFile(t);
   const store = open();
   renameSync(file, `${file}.moved`);
@@ -188,7 +191,7 @@ t.test('a database file that is moved away before the first write is not created
   t.equal((await store.records.create(REX)).id, 1n);
 });
 
-t.test('with a damaged database file, reads and the health check fail as an outage', async (t) => {
+t.test('if the database file is damaged, reads and the health check fail as an outage of the store', async (t) => {
   const { file, open, connect } = prepareFile(t);
   const first = open();
   await first.records.create(REX);
@@ -205,15 +208,18 @@ t.test('with a damaged database file, reads and the health check fail as an outa
   }
 });
 
-t.test('a pet that breaks a constraint of the table is an internal error, not an outage', async (t) => {
-  for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
-    const store = openUrl(url);
-    t.teardown(() => store.close());
-    const broken = store.records.create({ categoryId: 7n } as NewPet);
-    await t.rejects(Promise.resolve(broken), { code: 'SQLITE_CONSTRAINT_NOTNULL' });
-    t.equal((await store.records.create(REX)).name, 'Rex');
-  }
-});
+t.test(
+  'if a pet breaks a constraint of its table, its create fails with an internal error, not as an outage',
+  async (t) => {
+    for (const url of ['sqlite::memory:', `sqlite:${t.testdir()}/pets.db`]) {
+      const store = openUrl(url);
+      t.teardown(() => store.close());
+      const broken = store.records.create({ categoryId: 7n } as NewPet);
+      await t.rejects(Promise.resolve(broken), { code: 'SQLITE_CONSTRAINT_NOTNULL' });
+      t.equal((await store.records.create(REX)).name, 'Rex');
+    }
+  },
+);
 
 /** Returns the ids of all pets as text. */
 async function idsIn(store: OwnStore): Promise<string> {
@@ -232,7 +238,7 @@ async function rejectsUnavailable(t: Test, store: OwnStore, code: string): Promi
   }
 }
 
-t.test('after API keys were deleted or a backup was restored, all keys are read again', async (t) => {
+t.test('after API keys were deleted by hand or a backup was restored, the store reads all keys again', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const [a, b] = ['a', 'b'].map((name) => toStoredKey(makeKey('petstore'), name)) as [StoredKey, StoredKey];
   const store = openUrl(`sqlite:${file}`);

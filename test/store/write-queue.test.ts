@@ -80,7 +80,7 @@ function countCommits(file: string): number {
 }
 
 t.test(
-  'a create that waited shares its transaction with the next create of a client that was just answered',
+  'a create that waited is in the same transaction as the next create of a client that just got its answer',
   async (t) => {
     const { file, store, other } = await openShared(t);
     const counts = new Set<number>();
@@ -103,7 +103,7 @@ t.test(
   },
 );
 
-t.test('creates over the limit of waiting and running creates fail immediately; the others are made', async (t) => {
+t.test('creates over the limit of creates that wait or run fail immediately; the others are made', async (t) => {
   const { store, other } = await openShared(t, { maxCreates: 3 });
   other.exec('BEGIN EXCLUSIVE');
   const first = store.records.create(REX);
@@ -117,7 +117,7 @@ t.test('creates over the limit of waiting and running creates fail immediately; 
 });
 
 t.test(
-  'if a test write fails for another reason than an outage, the health check fails immediately, without a retry',
+  'if a test write fails for another reason than an outage, the health check fails immediately and does not retry',
   async (t) => {
     const { store, other } = await openShared(t, { checkTimeout: 60_000 });
     other.exec('ALTER TABLE pets RENAME TO animals; CREATE VIEW pets AS SELECT * FROM animals');
@@ -126,7 +126,7 @@ t.test(
   },
 );
 
-t.test('an invalid pet fails alone; other creates in its batch are made', async (t) => {
+t.test('an invalid pet fails alone; the other creates in its batch are made', async (t) => {
   const { store, other } = await openShared(t);
   const names = ['Ada', 'Bob', 'Cid', 'Dot', 'Eve', 'Fay', 'Gus'];
   for (const [broken, outcome] of [
@@ -145,7 +145,7 @@ t.test('an invalid pet fails alone; other creates in its batch are made', async 
   }
 });
 
-t.test('if the writing thread ends, every create gets an answer, and the thread is started again', async (t) => {
+t.test('if the writing thread ends, every create gets an answer, and the store starts a new thread', async (t) => {
   const { store, thread, other } = await openShared(t);
   let current = thread;
   for (let count = 1; count <= 2; count++) {
@@ -169,7 +169,7 @@ t.test('if the writing thread ends, every create gets an answer, and the thread 
   }
 });
 
-t.test('a create that arrives while the writing thread ends is made by the next thread', async (t) => {
+t.test('a create that arrives while the writing thread ends is made by the thread that replaces it', async (t) => {
   const { store, thread } = await openShared(t);
   await store.records.create(REX);
   const late = once(thread, 'exit').then(() => outcomesOf([store.records.create(REX)]));
@@ -180,7 +180,7 @@ t.test('a create that arrives while the writing thread ends is made by the next 
   t.strictSame([await atOnce, await late], [['Rex'], ['Rex']]);
 });
 
-t.test('a database folder that is a broken link is an outage, not an internal error', async (t) => {
+t.test('if the database folder is a broken link, creates fail as an outage, not with an internal error', async (t) => {
   const folder = `${t.testdir({ data: {} })}/data`;
   const store = openUrl(`sqlite:${folder}/pets.db`);
   t.teardown(() => store.close());
@@ -194,7 +194,7 @@ t.test('a database folder that is a broken link is an outage, not an internal er
   t.strictSame(await outcomesOf([store.records.create(REX)]), ['Rex']);
 });
 
-t.test('if the writing thread ends while the store is closing, it is not started again', async (t) => {
+t.test('if the writing thread ends while the store is closing, no new thread is started', async (t) => {
   const { store, thread } = await openShared(t);
   await store.records.create(REX);
   await thread.terminate();
@@ -202,7 +202,7 @@ t.test('if the writing thread ends while the store is closing, it is not started
 });
 
 t.test(
-  'a store that lost its write-ahead log accepts no more pets, and moves the logged pets into the database',
+  'a store whose write-ahead log is deleted accepts no more pets, and moves the logged pets into the database file',
   async (t) => {
     for (const name of ['-wal', '-shm']) {
       for (const isIdle of [false, true]) {
@@ -222,7 +222,7 @@ t.test(
   },
 );
 
-t.test('a store whose file is replaced before the first write accepts no pets', async (t) => {
+t.test('if the database file is replaced before the first write, the store accepts no pets', async (t) => {
   const { file, store } = await openShared(t);
   renameSync(file, `${file}.moved`);
   copyFileSync(`${file}.moved`, file);
@@ -230,7 +230,7 @@ t.test('a store whose file is replaced before the first write accepts no pets', 
   t.strictSame(namesInFile(t, file), []);
 });
 
-t.test('damage to an open database file fails only reads of the damaged part', async (t) => {
+t.test('if an open database file is damaged, only reads of the damaged pages fail', async (t) => {
   const MANY = 20_000;
   for (const damage of [
     (file: string) => truncateSync(file, 0),
@@ -252,7 +252,7 @@ t.test('damage to an open database file fails only reads of the damaged part', a
   }
 });
 
-t.test('creates are made even next to a program that writes almost all the time', async (t) => {
+t.test('creates are made even if another program holds the write lock almost all the time', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const store = openUrl(`sqlite:${file}`);
   t.teardown(() => store.close());

@@ -59,7 +59,7 @@ t.test('an API key is accepted only in the headers or query parameters that the 
   t.strictSame(await ask(`/v1/pets/1?api_key=${KEY}`, { authorization: 'Bearer x' }), [200, undefined]);
 });
 
-t.test('the 401 for a request without a valid key tells where the key must be sent', async (t) => {
+t.test('the 401 for a request without a valid key tells the client where to send the key', async (t) => {
   const { ask, request } = await start(t);
   const challenges = `Bearer realm="Pet Store", ${IN_QUERY}`;
   t.strictSame(await ask('/v1/pets/1'), [401, challenges]);
@@ -77,7 +77,7 @@ t.test('the 401 for a request without a valid key tells where the key must be se
 });
 
 t.test(
-  'each security requirement of an operation has its own scopes, and fulfilling one requirement is enough',
+  'a request needs to fulfil only one security requirement of its operation, including the scopes of that requirement',
   async (t) => {
     const store = openUrl('sqlite::memory:');
     const [reader, lister, writer] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
@@ -98,7 +98,7 @@ t.test(
   },
 );
 
-t.test('an API key in the query is neither logged nor passed on as a parameter, however it is written', async (t) => {
+t.test('an API key in a URL, even percent-encoded, is never logged and never becomes part of a link', async (t) => {
   let log = '';
   const write = (text: string) => {
     log += text;
@@ -140,7 +140,10 @@ t.test('an API key in the query is neither logged nor passed on as a parameter, 
   t.match(log, '"keyName":"API_KEYS"');
 });
 
-t.test('with API keys in headers and in the query, each operation keeps its contract for any request', async (t) => {
-  const service = await start(t);
-  await runProperties(t, requestProperties(service, readOperations(CONTRACT)), 1 / 4);
-});
+t.test(
+  'if a contract accepts API keys in headers and in the query, every operation answers any request as declared',
+  async (t) => {
+    const service = await start(t);
+    await runProperties(t, requestProperties(service, readOperations(CONTRACT)), 1 / 4);
+  },
+);

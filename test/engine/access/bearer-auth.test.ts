@@ -66,26 +66,29 @@ class LineLog {
   }
 }
 
-t.test('every operation answers 401 to a missing key and to a wrong key, with different messages', async (t) => {
-  const { request } = await startService(t);
-  for (const [url, options] of OPERATIONS) {
-    const none = await request(url, { ...options, key: null });
-    t.equal(none.status, 401);
-    t.equal(none.headers['www-authenticate'], NO_KEY);
-    t.strictSame(none.body, {
-      code: 'unauthorized',
-      message: 'The API key is missing: send Authorization: Bearer <API_KEY>.',
-      status: 401,
-    });
-    const wrong = await request(url, { ...options, key: `${KEY}0` });
-    t.equal(wrong.status, 401);
-    t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
-    t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
-  }
-});
+t.test(
+  'every operation answers 401 to a missing key and to a wrong key, with a different message for each',
+  async (t) => {
+    const { request } = await startService(t);
+    for (const [url, options] of OPERATIONS) {
+      const none = await request(url, { ...options, key: null });
+      t.equal(none.status, 401);
+      t.equal(none.headers['www-authenticate'], NO_KEY);
+      t.strictSame(none.body, {
+        code: 'unauthorized',
+        message: 'The API key is missing: send Authorization: Bearer <API_KEY>.',
+        status: 401,
+      });
+      const wrong = await request(url, { ...options, key: `${KEY}0` });
+      t.equal(wrong.status, 401);
+      t.equal(wrong.headers['www-authenticate'], WRONG_KEY);
+      t.strictSame(wrong.body, { code: 'unauthorized', message: 'The API key is not valid.', status: 401 });
+    }
+  },
+);
 
 t.test(
-  'a wrong key is not logged as an error, even if the logger creates child loggers with their own level',
+  "the server logs no error for a wrong key, even if the logger's child loggers have their own log level",
   async (t) => {
     const log = new LineLog();
     const logger = pino({}, log);
@@ -104,7 +107,7 @@ t.test(
   },
 );
 
-t.test('if a client sends the word Bearer twice, the 401 names this mistake', async (t) => {
+t.test('if a client sends the word Bearer twice, the message of the 401 points out the repetition', async (t) => {
   const { request } = await startService(t);
   const { status, body } = await request('/v1/pets', { key: `Bearer ${KEY}` });
   t.match(
@@ -113,34 +116,37 @@ t.test('if a client sends the word Bearer twice, the 401 names this mistake', as
   );
 });
 
-t.test('the WWW-Authenticate header reports an invalid token only if the request sent a bearer token', async (t) => {
-  const { request } = await startService(t);
-  const challenges: [authorization: string, challenge: string][] = [
-    ['', NO_KEY],
-    ['Bearer', NO_KEY],
-    ['Bearer ', NO_KEY],
-    [KEY, NO_KEY],
-    [`Basic ${Buffer.from(`ada:${KEY}`).toString('base64')}`, NO_KEY],
-    [`Token ${KEY}`, NO_KEY],
-    [`Bearer${KEY}`, NO_KEY],
-    [`Basic ada, Bearer ${KEY}`, NO_KEY],
-    ['Bearer x', WRONG_KEY],
-    ['bEARER x', WRONG_KEY],
-    [`Bearer ${KEY.toUpperCase()}`, WRONG_KEY],
-    [`Bearer ${KEY} ${KEY}`, WRONG_KEY],
-    [`Bearer ${KEY},`, WRONG_KEY],
-    [`Bearer Bearer ${KEY}`, WRONG_KEY],
-    [`Bearer ${'x'.repeat(8000)}`, WRONG_KEY],
-  ];
-  for (const [authorization, challenge] of challenges) {
-    const { status, headers } = await request('/v1/pets', withHeader(authorization));
-    t.equal(status, 401, authorization);
-    t.equal(headers['www-authenticate'], challenge, authorization);
-  }
-});
+t.test(
+  'the WWW-Authenticate header of a 401 contains invalid_token only if the request sent a bearer token',
+  async (t) => {
+    const { request } = await startService(t);
+    const challenges: [authorization: string, challenge: string][] = [
+      ['', NO_KEY],
+      ['Bearer', NO_KEY],
+      ['Bearer ', NO_KEY],
+      [KEY, NO_KEY],
+      [`Basic ${Buffer.from(`ada:${KEY}`).toString('base64')}`, NO_KEY],
+      [`Token ${KEY}`, NO_KEY],
+      [`Bearer${KEY}`, NO_KEY],
+      [`Basic ada, Bearer ${KEY}`, NO_KEY],
+      ['Bearer x', WRONG_KEY],
+      ['bEARER x', WRONG_KEY],
+      [`Bearer ${KEY.toUpperCase()}`, WRONG_KEY],
+      [`Bearer ${KEY} ${KEY}`, WRONG_KEY],
+      [`Bearer ${KEY},`, WRONG_KEY],
+      [`Bearer Bearer ${KEY}`, WRONG_KEY],
+      [`Bearer ${'x'.repeat(8000)}`, WRONG_KEY],
+    ];
+    for (const [authorization, challenge] of challenges) {
+      const { status, headers } = await request('/v1/pets', withHeader(authorization));
+      t.equal(status, 401, authorization);
+      t.equal(headers['www-authenticate'], challenge, authorization);
+    }
+  },
+);
 
 t.test(
-  "WWW-Authenticate has a realm even if the contract's title contains no character that a header allows",
+  "the realm in WWW-Authenticate is API if a header cannot contain any character of the contract's title",
   async (t) => {
     for (const title of ['Зоо', 'Зоо «Лапа»']) {
       const yaml = edited(({ info }) => (info.title = title));
@@ -151,42 +157,45 @@ t.test(
   },
 );
 
-t.test('the word Bearer in the Authorization header may be in upper or lower case', async (t) => {
+t.test('the server accepts the word Bearer of the Authorization header in upper and in lower case', async (t) => {
   const { request } = await startService(t);
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
     t.equal((await request('/v1/pets', withHeader(`${scheme} ${KEY}`))).status, 200, scheme);
   }
 });
 
-t.test('each key of API_KEYS is accepted', async (t) => {
+t.test('the server accepts each key of the setting API_KEYS', async (t) => {
   const { request } = await startService(t, { apiKeys: [KEY, 'another-key-0123456789'] });
   for (const key of [KEY, 'another-key-0123456789']) t.equal((await request('/v1/pets', { key })).status, 200);
   t.equal((await request('/v1/pets', { key: `${KEY},another-key-0123456789` })).status, 401);
 });
 
-t.test('a request without a key gets 401 even if its body would get 400, 413 or 415', async (t) => {
-  const { request } = await startService(t);
-  const post = (body: string, headers = {}) => ({ method: 'POST', body, headers });
-  const requests: [url: string, options: RequestOptions, status: number][] = [
-    ['/v1/pets', post('{"name":'), 400],
-    ['/v1/pets', post('{}'), 400],
-    ['/v1/pets', post(''), 400],
-    ['/v1/pets', post('{}', { 'content-type': 'text/plain' }), 415],
-    ['/v1/pets', post('{}', { 'content-encoding': 'gzip' }), 415],
-    ['/v1/pets', post(JSON.stringify('x'.repeat(20_000))), 413],
-    ['/v1/pets?limit=0', {}, 400],
-    ['/v1/pets?unknown=1', {}, 400],
-    ['/v1/pets/x', {}, 400],
-    ['/v1/pets/1', {}, 404],
-  ];
-  for (const [url, options, status] of requests) {
-    t.equal((await request(url, { ...options, key: null })).status, 401, `no key, ${status}`);
-    t.equal((await request(url, { ...options, key: 'wrong' })).status, 401, `wrong key, ${status}`);
-    t.equal((await request(url, options)).status, status);
-  }
-});
+t.test(
+  'a request without a key gets 401, even if the same request with a key would get 400, 404, 413 or 415',
+  async (t) => {
+    const { request } = await startService(t);
+    const post = (body: string, headers = {}) => ({ method: 'POST', body, headers });
+    const requests: [url: string, options: RequestOptions, status: number][] = [
+      ['/v1/pets', post('{"name":'), 400],
+      ['/v1/pets', post('{}'), 400],
+      ['/v1/pets', post(''), 400],
+      ['/v1/pets', post('{}', { 'content-type': 'text/plain' }), 415],
+      ['/v1/pets', post('{}', { 'content-encoding': 'gzip' }), 415],
+      ['/v1/pets', post(JSON.stringify('x'.repeat(20_000))), 413],
+      ['/v1/pets?limit=0', {}, 400],
+      ['/v1/pets?unknown=1', {}, 400],
+      ['/v1/pets/x', {}, 400],
+      ['/v1/pets/1', {}, 404],
+    ];
+    for (const [url, options, status] of requests) {
+      t.equal((await request(url, { ...options, key: null })).status, 401, `no key, ${status}`);
+      t.equal((await request(url, { ...options, key: 'wrong' })).status, 401, `wrong key, ${status}`);
+      t.equal((await request(url, options)).status, status);
+    }
+  },
+);
 
-t.test('the documentation, health checks and 404 replies need no key', async (t) => {
+t.test('the documentation, the health checks and the replies 404 and 405 need no key', async (t) => {
   const { request } = await startService(t);
   for (const url of ['/livez', '/readyz', '/openapi.yaml', '/openapi.json', '/docs/']) {
     t.equal((await request(url, { key: null })).status, 200, url);
@@ -220,39 +229,45 @@ t.test('an API key in the database is accepted until it expires or is revoked', 
   for (const key of [hash, id]) t.equal((await request('/v1/pets', { key })).status, 401);
 });
 
-t.test('an API key with scopes may call the operations of its scopes, and gets 403 for others', async (t) => {
-  const store = openUrl('sqlite::memory:');
-  const [reader, writer, both] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
-  await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
-  await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));
-  await store.createKey(toStoredKey(both, 'both', undefined, ['pets:read', 'pets:write']));
-  const { request } = await startService(t, { store });
-  const [list, create, get] = OPERATIONS as [Call, Call, Call];
-  const statuses = async (key: string) => {
-    const found: number[] = [];
-    for (const [url, options] of [create, list, get, list, create]) {
-      found.push((await request(url, { ...options, key })).status);
-    }
-    return found;
-  };
-  t.strictSame(await statuses(both), [201, 200, 200, 200, 201]);
-  t.strictSame(await statuses(reader), [403, 200, 200, 200, 403]);
-  t.strictSame(await statuses(writer), [201, 403, 403, 403, 201]);
-  const { headers, body } = await request(create[0], { ...create[1], key: reader });
-  t.equal(headers['www-authenticate'], `${NO_KEY}, error="insufficient_scope", scope="pets:write"`);
-  const message = 'The API key may not do this: it lacks the scope pets:write.';
-  t.strictSame(body, { code: 'forbidden', message, status: 403 });
-});
+t.test(
+  'an API key with scopes may call the operations that need one of these scopes, and gets 403 for others',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    const [reader, writer, both] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
+    await store.createKey(toStoredKey(reader, 'reader', undefined, ['pets:read']));
+    await store.createKey(toStoredKey(writer, 'writer', undefined, ['pets:write']));
+    await store.createKey(toStoredKey(both, 'both', undefined, ['pets:read', 'pets:write']));
+    const { request } = await startService(t, { store });
+    const [list, create, get] = OPERATIONS as [Call, Call, Call];
+    const statuses = async (key: string) => {
+      const found: number[] = [];
+      for (const [url, options] of [create, list, get, list, create]) {
+        found.push((await request(url, { ...options, key })).status);
+      }
+      return found;
+    };
+    t.strictSame(await statuses(both), [201, 200, 200, 200, 201]);
+    t.strictSame(await statuses(reader), [403, 200, 200, 200, 403]);
+    t.strictSame(await statuses(writer), [201, 403, 403, 403, 201]);
+    const { headers, body } = await request(create[0], { ...create[1], key: reader });
+    t.equal(headers['www-authenticate'], `${NO_KEY}, error="insufficient_scope", scope="pets:write"`);
+    const message = 'The API key may not do this: it lacks the scope pets:write.';
+    t.strictSame(body, { code: 'forbidden', message, status: 403 });
+  },
+);
 
-t.test('an API key without the scope of an operation gets 403 before the body is read', async (t) => {
-  const store = openUrl('sqlite::memory:');
-  const key = makeKey('petstore');
-  await store.createKey(toStoredKey(key, 'reader', undefined, ['pets:read']));
-  const { request } = await startService(t, { store });
-  for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
-    t.equal((await request('/v1/pets', { key, method: 'POST', body: 'x'.repeat(20_000), headers })).status, 403);
-  }
-});
+t.test(
+  'if an API key lacks the scope that an operation needs, the server answers 403 without reading the body',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    const key = makeKey('petstore');
+    await store.createKey(toStoredKey(key, 'reader', undefined, ['pets:read']));
+    const { request } = await startService(t, { store });
+    for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'application/json' }]) {
+      t.equal((await request('/v1/pets', { key, method: 'POST', body: 'x'.repeat(20_000), headers })).status, 403);
+    }
+  },
+);
 
 t.test('a running server accepts a newly created API key, and answers 401 once the key is revoked', async (t) => {
   const service = await startService(t);
@@ -275,25 +290,28 @@ t.test('a running server answers 401 once an API key has expired', async (t) => 
   t.ok(new Date() >= expiry);
 });
 
-t.test('while the store cannot be read, known API keys stay valid, and the log reports the outage', async (t) => {
-  const file = `${t.testdir()}/pets.db`;
-  const store = openUrl(`sqlite:${file}`);
-  const [known, added] = [makeKey('petstore'), makeKey('petstore')];
-  await store.createKey(toStoredKey(known, 'known'));
-  const log = new LineLog();
-  const service = await startService(t, { store, log });
-  const db = new Sqlite(file);
-  t.teardown(() => db.close());
-  db.exec('ALTER TABLE api_keys RENAME TO elsewhere');
-  await log.has('could not be read again');
-  t.equal((await service.request('/v1/pets', { key: known })).status, 200);
-  db.exec('ALTER TABLE elsewhere RENAME TO api_keys');
-  await store.createKey(toStoredKey(added, 'added'));
-  t.equal((await askUntil(service, added, 200)).status, 200);
-});
+t.test(
+  'while the store cannot read API keys, keys that the server already knows stay valid; the log reports the outage',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const [known, added] = [makeKey('petstore'), makeKey('petstore')];
+    await store.createKey(toStoredKey(known, 'known'));
+    const log = new LineLog();
+    const service = await startService(t, { store, log });
+    const db = new Sqlite(file);
+    t.teardown(() => db.close());
+    db.exec('ALTER TABLE api_keys RENAME TO elsewhere');
+    await log.has('could not be read again');
+    t.equal((await service.request('/v1/pets', { key: known })).status, 200);
+    db.exec('ALTER TABLE elsewhere RENAME TO api_keys');
+    await store.createKey(toStoredKey(added, 'added'));
+    t.equal((await askUntil(service, added, 200)).status, 200);
+  },
+);
 
 t.test(
-  'if the database file disappears, the log reports it once; a revocation takes effect once the file is back',
+  'if the database file is moved away, the log reports that once; after the file is back, a key can be revoked',
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
@@ -339,27 +357,30 @@ async function startWithWays(
   return async (headers: Record<string, string>) => (await app.inject({ url: '/', headers })).statusCode;
 }
 
-t.test('if API keys cannot be read for too long, stored keys get 503; keys of API_KEYS still work', async (t) => {
-  const file = `${t.testdir()}/pets.db`;
-  const store = openUrl(`sqlite:${file}`);
-  const key = makeKey('petstore');
-  await store.createKey(toStoredKey(key, 'Ada'));
-  const ways = PLACES.map((location) => ({ location, scopes: [], alsoNeeded: [] }));
-  const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
-  const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
-  const asApiKey = (token: string) => send({ 'x-key': token });
-  const until = async (status: number) => {
-    for (let count = 0; (await statusOf(key)) !== status && count < 1000; count++) await wait(20);
-  };
-  t.equal(await statusOf(key), 200);
-  renameSync(file, `${file}.moved`);
-  await until(503);
-  t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [503, 503, 200]);
-  t.strictSame([await asApiKey(key), await asApiKey('unknown'), await asApiKey(KEY)], [503, 503, 200]);
-  renameSync(`${file}.moved`, file);
-  await until(200);
-  t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);
-});
+t.test(
+  'if the server cannot read stored API keys for too long, requests with them get 503; keys of API_KEYS still work',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const key = makeKey('petstore');
+    await store.createKey(toStoredKey(key, 'Ada'));
+    const ways = PLACES.map((location) => ({ location, scopes: [], alsoNeeded: [] }));
+    const send = await startWithWays(t, ways, { store, maxKeyAge: 2000 });
+    const statusOf = (token: string) => send({ authorization: `Bearer ${token}` });
+    const asApiKey = (token: string) => send({ 'x-key': token });
+    const until = async (status: number) => {
+      for (let count = 0; (await statusOf(key)) !== status && count < 1000; count++) await wait(20);
+    };
+    t.equal(await statusOf(key), 200);
+    renameSync(file, `${file}.moved`);
+    await until(503);
+    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [503, 503, 200]);
+    t.strictSame([await asApiKey(key), await asApiKey('unknown'), await asApiKey(KEY)], [503, 503, 200]);
+    renameSync(`${file}.moved`, file);
+    await until(200);
+    t.strictSame([await statusOf(key), await statusOf('unknown'), await statusOf(KEY)], [200, 401, 200]);
+  },
+);
 
 const [BEARER, HEADER] = PLACES as [KeyLocation, KeyLocation];
 const WAYS = [
@@ -367,7 +388,7 @@ const WAYS = [
   { location: BEARER, scopes: ['pets:read'], alsoNeeded: [] },
 ];
 
-t.test('an API key in one header does not fulfil a requirement for a key in another header', async (t) => {
+t.test('an API key in one header does not fulfil a security requirement for a key in another header', async (t) => {
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
   await store.createKey(toStoredKey(key, 'Ada', undefined, ['pets:read']));
@@ -378,7 +399,7 @@ t.test('an API key in one header does not fulfil a requirement for a key in anot
 });
 
 t.test(
-  'if the key for one security requirement lacks a scope, another requirement may still admit the request',
+  'a request whose key lacks a scope for one security requirement is admitted if it fulfils another requirement',
   async (t) => {
     const key = makeKey('petstore');
     const both = { location: HEADER, scopes: [], alsoNeeded: [{ location: BEARER, scopes: ['pets:write'] }] };
@@ -395,7 +416,7 @@ t.test(
 );
 
 t.test(
-  'if the keys for the second security requirement cannot be read, the reply is 503, whatever the first one gave',
+  'if the server cannot check the key for a second security requirement, it answers 503, whatever the first check gave',
   async (t) => {
     const store = openUrl('sqlite::memory:');
     const key = makeKey('petstore');
@@ -414,41 +435,44 @@ t.test(
   },
 );
 
-t.test('only changed API keys are read from the store again, and never by two reads at the same time', async (t) => {
-  const store = openUrl('sqlite::memory:');
-  t.teardown(() => store.close());
-  for (const name of ['Ben', 'Cleo', 'Dan']) await store.createKey(toStoredKey(makeKey('petstore'), name));
-  let [asked, atOnce, most, listed] = [0, 0, 0, 0];
-  const slow: Store = {
-    ...store,
-    readKeys: async (since) => {
-      asked++;
-      most = Math.max(most, ++atOnce);
-      await wait(700);
-      atOnce--;
-      const changes = await store.readKeys(since);
-      listed += changes.keys.length;
-      return changes;
-    },
-  };
-  const logger = pino({ level: 'silent' });
-  const keys = new StoredKeys({
-    store: slow,
-    logger,
-    toCaller: (key) => toCaller(key, undefined, { usedAt: undefined }),
-  });
-  await keys.start();
-  while (asked < 3) await wait(50);
-  t.strictSame([most, listed], [1, 3]);
-  const stored = toStoredKey(makeKey('petstore'), 'Ada');
-  await store.createKey(stored);
-  while (!keys.find(stored.hash)) await wait(50);
-  t.strictSame([most, listed], [1, 4]);
-  keys.stop();
-  const before = asked;
-  await wait(1500);
-  t.ok(asked <= before + 1);
-});
+t.test(
+  'the server rereads only changed API keys from the store, and never starts a second read before the first one ends',
+  async (t) => {
+    const store = openUrl('sqlite::memory:');
+    t.teardown(() => store.close());
+    for (const name of ['Ben', 'Cleo', 'Dan']) await store.createKey(toStoredKey(makeKey('petstore'), name));
+    let [asked, atOnce, most, listed] = [0, 0, 0, 0];
+    const slow: Store = {
+      ...store,
+      readKeys: async (since) => {
+        asked++;
+        most = Math.max(most, ++atOnce);
+        await wait(700);
+        atOnce--;
+        const changes = await store.readKeys(since);
+        listed += changes.keys.length;
+        return changes;
+      },
+    };
+    const logger = pino({ level: 'silent' });
+    const keys = new StoredKeys({
+      store: slow,
+      logger,
+      toCaller: (key) => toCaller(key, undefined, { usedAt: undefined }),
+    });
+    await keys.start();
+    while (asked < 3) await wait(50);
+    t.strictSame([most, listed], [1, 3]);
+    const stored = toStoredKey(makeKey('petstore'), 'Ada');
+    await store.createKey(stored);
+    while (!keys.find(stored.hash)) await wait(50);
+    t.strictSame([most, listed], [1, 4]);
+    keys.stop();
+    const before = asked;
+    await wait(1500);
+    t.ok(asked <= before + 1);
+  },
+);
 
 t.test('an API key never appears in the log, at any log level', async (t) => {
   const log = new LineLog();
@@ -468,22 +492,25 @@ t.test('an API key never appears in the log, at any log level', async (t) => {
   t.notMatch(log.text, /bearer/i);
 });
 
-t.test('a stored API key that was damaged gets 401 and is named in the log; other keys still work', async (t) => {
-  const file = `${t.testdir()}/pets.db`;
-  const store = openUrl(`sqlite:${file}`);
-  const [edited, revoked, kept] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
-  const stored = [toStoredKey(edited, 'Ada'), toStoredKey(revoked, 'Bob'), toStoredKey(kept, 'Cai')] as const;
-  for (const key of stored) await store.createKey(key);
-  const log = new LineLog();
-  const service = await startService(t, { store, log });
-  const statusOf = async (key: string) => (await service.request('/v1/pets', { key })).status;
-  t.equal(await statusOf(edited), 200);
-  const db = new Sqlite(file);
-  db.exec("UPDATE api_keys SET rate = '10/sec' WHERE name = 'Ada'");
-  db.close();
-  await store.revokeKey(stored[1].id, new Date().toISOString());
-  await askUntil(service, revoked, 401);
-  t.strictSame(await Promise.all([edited, revoked, kept].map(statusOf)), [401, 401, 200]);
-  t.match(log.text, `"keyId":"${stored[0].id}","keyName":"Ada"`);
-  t.match(log.text, /A rate is a number .*not 10\/sec.*a stored API key cannot be read, and is treated as invalid/);
-});
+t.test(
+  'a request with an API key whose stored data is damaged gets 401, and the log names the key; other keys still work',
+  async (t) => {
+    const file = `${t.testdir()}/pets.db`;
+    const store = openUrl(`sqlite:${file}`);
+    const [edited, revoked, kept] = [makeKey('petstore'), makeKey('petstore'), makeKey('petstore')];
+    const stored = [toStoredKey(edited, 'Ada'), toStoredKey(revoked, 'Bob'), toStoredKey(kept, 'Cai')] as const;
+    for (const key of stored) await store.createKey(key);
+    const log = new LineLog();
+    const service = await startService(t, { store, log });
+    const statusOf = async (key: string) => (await service.request('/v1/pets', { key })).status;
+    t.equal(await statusOf(edited), 200);
+    const db = new Sqlite(file);
+    db.exec("UPDATE api_keys SET rate = '10/sec' WHERE name = 'Ada'");
+    db.close();
+    await store.revokeKey(stored[1].id, new Date().toISOString());
+    await askUntil(service, revoked, 401);
+    t.strictSame(await Promise.all([edited, revoked, kept].map(statusOf)), [401, 401, 200]);
+    t.match(log.text, `"keyId":"${stored[0].id}","keyName":"Ada"`);
+    t.match(log.text, /A rate is a number .*not 10\/sec.*a stored API key cannot be read, and is treated as invalid/);
+  },
+);

@@ -21,7 +21,7 @@ const checkMany = (limiter: Limiter, count: number, limit: number) =>
 
 const passed = (standings: Standing[]) => standings.filter(({ isOver }) => !isOver).length;
 
-t.test('a rate limit admits its number of requests, and reports how many remain', async (t) => {
+t.test('the limiter admits as many requests as the rate limit allows, and reports how many remain', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   for (const id of ['one', 'other']) {
     const standings: Standing[] = [];
@@ -34,7 +34,7 @@ t.test('a rate limit admits its number of requests, and reports how many remain'
   }
 });
 
-t.test('a rate limit counts from zero again when its window ends', async (t) => {
+t.test('when the window of a rate limit ends, the limiter counts the requests from zero again', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   const clock = holdClock(t);
   // Waits for the start of a full second, because windows of one second begin there.
@@ -52,49 +52,55 @@ t.test('a rate limit counts from zero again when its window ends', async (t) => 
   }
 });
 
-t.test('a lowered rate limit takes effect immediately', async (t) => {
+t.test('if a rate limit is lowered within its window, the lower limit applies immediately', async (t) => {
   const limiter = buildLimiter(buildWindowCounter());
   t.equal(passed(await checkMany(limiter, 50, 200)), 50);
   t.equal(passed(await checkMany(limiter, 50, 10)) <= 2, true);
 });
 
-t.test('processes that share a count admit exactly the rate limit, and rarely ask the store', async (t) => {
-  const shared = buildWindowCounter();
-  let questions = 0;
-  const slow: WindowCounter = async (...ask) => {
-    questions++;
-    await wait(1);
-    return shared(...ask);
-  };
-  const limiters = Array.from({ length: 4 }, () => buildLimiter(slow));
-  const standings: Standing[] = [];
-  for (let round = 0; round < 60; round++) {
-    const ofRound = await Promise.all(limiters.map((limiter) => checkMany(limiter, 10, 1000)));
-    standings.push(...ofRound.flat());
-  }
-  const count = passed(standings);
-  t.ok(count <= 1000 && count > 900, `${count}`);
-  t.ok(questions < 300, `${questions}`);
-  const before = questions;
-  for (const limiter of limiters) t.equal((await check(limiter, 1000)).isOver, true);
-  t.equal(questions, before);
-});
-
-t.test('requests that arrive while the limiter asks the store get their answers from its next call', async (t) => {
-  const shared = buildWindowCounter();
-  const slow: WindowCounter = async (...ask) => {
-    await wait(5);
-    return shared(...ask);
-  };
-  const limiter = buildLimiter(slow);
-  const first = checkMany(limiter, 3, 10);
-  await wait(1);
-  const standings = await Promise.all([first, checkMany(limiter, 9, 10)]);
-  t.equal(passed(standings.flat()), 10);
-});
+t.test(
+  'processes that share a count through the store together admit exactly the rate limit, and rarely ask the store',
+  async (t) => {
+    const shared = buildWindowCounter();
+    let questions = 0;
+    const slow: WindowCounter = async (...ask) => {
+      questions++;
+      await wait(1);
+      return shared(...ask);
+    };
+    const limiters = Array.from({ length: 4 }, () => buildLimiter(slow));
+    const standings: Standing[] = [];
+    for (let round = 0; round < 60; round++) {
+      const ofRound = await Promise.all(limiters.map((limiter) => checkMany(limiter, 10, 1000)));
+      standings.push(...ofRound.flat());
+    }
+    const count = passed(standings);
+    t.ok(count <= 1000 && count > 900, `${count}`);
+    t.ok(questions < 300, `${questions}`);
+    const before = questions;
+    for (const limiter of limiters) t.equal((await check(limiter, 1000)).isOver, true);
+    t.equal(questions, before);
+  },
+);
 
 t.test(
-  'the limiter makes one call to the store at a time for each limit, even across the end of a window',
+  'if requests arrive while the limiter waits for the store, its next call to the store decides about all of them',
+  async (t) => {
+    const shared = buildWindowCounter();
+    const slow: WindowCounter = async (...ask) => {
+      await wait(5);
+      return shared(...ask);
+    };
+    const limiter = buildLimiter(slow);
+    const first = checkMany(limiter, 3, 10);
+    await wait(1);
+    const standings = await Promise.all([first, checkMany(limiter, 9, 10)]);
+    t.equal(passed(standings.flat()), 10);
+  },
+);
+
+t.test(
+  'for each key or address, the limiter has at most one call to the store in progress, even when a window ends',
   async (t) => {
     const clock = holdClock(t);
     const shared = buildWindowCounter();
@@ -118,17 +124,20 @@ t.test(
   },
 );
 
-t.test('if the shared count fails or is late, each process counts the requests to itself', async (t) => {
-  const alive = setInterval(() => {}, 1000);
-  t.teardown(() => clearInterval(alive));
-  const broken: WindowCounter[] = [() => Promise.reject(new Error('away')), () => new Promise(() => {})];
-  for (const countWindow of broken) {
-    const limiter = buildLimiter(countWindow);
-    t.equal(passed(await checkMany(limiter, 30, 20)), 20);
-  }
-});
+t.test(
+  'if the store that shares the request count fails or does not answer, each process counts only its own requests',
+  async (t) => {
+    const alive = setInterval(() => {}, 1000);
+    t.teardown(() => clearInterval(alive));
+    const broken: WindowCounter[] = [() => Promise.reject(new Error('away')), () => new Promise(() => {})];
+    for (const countWindow of broken) {
+      const limiter = buildLimiter(countWindow);
+      t.equal(passed(await checkMany(limiter, 30, 20)), 20);
+    }
+  },
+);
 
-t.test('all IPv6 addresses of a network count as one, because one client may own them all', (t) => {
+t.test('the limiter counts all IPv6 addresses of a /64 network as one, because one client may own them all', (t) => {
   for (const [ip, network] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -143,7 +152,7 @@ t.test('all IPv6 addresses of a network count as one, because one client may own
   t.end();
 });
 
-t.test('the count of an API key survives a flood of other addresses', async (t) => {
+t.test('the limiter still knows the request count of an API key after requests from 104,000 addresses', async (t) => {
   const countWindow = buildWindowCounter();
   const limiter = buildLimiter(countWindow);
   for (let count = 0; count < 5; count++) t.notOk((await check(limiter, 5, 'key Ada')).isOver);
@@ -152,24 +161,27 @@ t.test('the count of an API key survives a flood of other addresses', async (t) 
   t.strictSame((await countWindow('key Ada', DAY, 0)).total, 5);
 });
 
-t.test('the limiter forgets tokens and addresses when their window ends; a long id counts as several ids', (t) => {
-  const clock = holdClock(t);
-  clock.pass(1000 - (Date.now() % 1000));
-  const limiter = buildLimiter(buildWindowCounter());
-  const before = usedHeap();
-  /** Counts requests of this many ids. Returns how much more memory is used than at the start, in bytes. */
-  const count = (many: number, prefix: string) => {
-    for (let number = 0; number < many; number++) limiter(`${prefix}${number}`, { limit: 9, window: 1 }, () => {});
-    return usedHeap() - before;
-  };
-  const first = count(40_000, 'token 0 ');
-  for (let second = 1; second < 6; second++) {
+t.test(
+  'the limiter frees the memory for tokens and addresses when their window ends, and limits the memory for long ids',
+  (t) => {
+    const clock = holdClock(t);
+    clock.pass(1000 - (Date.now() % 1000));
+    const limiter = buildLimiter(buildWindowCounter());
+    const before = usedHeap();
+    /** Counts requests of this many ids. Returns how much more memory is used than at the start, in bytes. */
+    const count = (many: number, prefix: string) => {
+      for (let number = 0; number < many; number++) limiter(`${prefix}${number}`, { limit: 9, window: 1 }, () => {});
+      return usedHeap() - before;
+    };
+    const first = count(40_000, 'token 0 ');
+    for (let second = 1; second < 6; second++) {
+      clock.pass(1000);
+      const used = count(40_000, `token ${second} `);
+      t.ok(used < 1.5 * first, `${used} bytes, and ${first} at first`);
+    }
     clock.pass(1000);
-    const used = count(40_000, `token ${second} `);
-    t.ok(used < 1.5 * first, `${used} bytes, and ${first} at first`);
-  }
-  clock.pass(1000);
-  const long = count(20_000, `token ${'x'.repeat(8000)}`);
-  t.ok(long < 50e6, `${long} bytes for 160 MB of ids`);
-  t.end();
-});
+    const long = count(20_000, `token ${'x'.repeat(8000)}`);
+    t.ok(long < 50e6, `${long} bytes for 160 MB of ids`);
+    t.end();
+  },
+);

@@ -45,7 +45,7 @@ async function standingsOf(request: Service['request'], key: string, urls: strin
   return standings;
 }
 
-t.test('every reply to a key reports its remaining requests, and further requests get 429', async (t) => {
+t.test('every reply reports how many requests the key has left; requests over the limit get 429', async (t) => {
   const { request, keys } = await startWithKeys(t, ['4/d', '1/h']);
   const [key, other] = keys;
   const created = await request('/v1/pets', { key, method: 'POST', body: { name: 'Rex', categoryId: 7 } });
@@ -67,7 +67,7 @@ t.test('every reply to a key reports its remaining requests, and further request
   t.strictSame(await standingsOf(request, KEY, ['/v1/pets']), [[200, undefined]]);
 });
 
-t.test('API keys without their own rate limit get KEY_RATE', async (t) => {
+t.test('the rate limit KEY_RATE applies to each API key that has no rate limit of its own', async (t) => {
   const { request, keys } = await startWithKeys(t, ['none', undefined, '5/m'], limits({ KEY_RATE: '2/d' }));
   const [free, plain, own] = keys as [string, string, string];
   t.strictSame(await standingsOf(request, free, ['/v1/pets']), [[200, undefined]]);
@@ -91,29 +91,32 @@ t.test('a 403 for a missing scope also counts against the rate limit of the key'
   t.equal((await request('/v1/pets', post)).status, 429);
 });
 
-t.test('a request within its limit is answered before the 429 replies to a flood of other requests', async (t) => {
-  const { port, request, keys } = await startWithKeys(t, ['1/d']);
-  const get = (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  await request('/v1/pets', { key: keys[0] });
-  const flood = connectRaw(port, get(keys[0]));
-  const neighbour = connectRaw(port, get(KEY));
-  await Promise.all([flood.replies(1), neighbour.replies(1)]);
-  const statuses: number[] = [];
-  const note = (message: unknown) => statuses.push((message as { response: ServerResponse }).response.statusCode);
-  subscribe(FINISHED, note);
-  t.teardown(() => unsubscribe(FINISHED, note));
-  // Both connections have requests in the same turn of the event loop, that of the flood first.
-  flood.socket.write(get(keys[0]).repeat(5));
-  neighbour.socket.write(get(KEY));
-  const replies = await Promise.all([flood.replies(6), neighbour.replies(2)]);
-  t.strictSame(statuses, [200, 429, 429, 429, 429, 429]);
-  const check = new ContractCheck();
-  for (const reply of replies.flat()) t.strictSame(check.problemsOf('GET', '/v1/pets', reply), []);
-  for (const client of [flood, neighbour]) client.socket.destroy();
-});
+t.test(
+  "a request within its own rate limit is answered before the 429 replies to another client's flood of requests",
+  async (t) => {
+    const { port, request, keys } = await startWithKeys(t, ['1/d']);
+    const get = (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    await request('/v1/pets', { key: keys[0] });
+    const flood = connectRaw(port, get(keys[0]));
+    const neighbour = connectRaw(port, get(KEY));
+    await Promise.all([flood.replies(1), neighbour.replies(1)]);
+    const statuses: number[] = [];
+    const note = (message: unknown) => statuses.push((message as { response: ServerResponse }).response.statusCode);
+    subscribe(FINISHED, note);
+    t.teardown(() => unsubscribe(FINISHED, note));
+    // Both connections have requests in the same turn of the event loop, that of the flood first.
+    flood.socket.write(get(keys[0]).repeat(5));
+    neighbour.socket.write(get(KEY));
+    const replies = await Promise.all([flood.replies(6), neighbour.replies(2)]);
+    t.strictSame(statuses, [200, 429, 429, 429, 429, 429]);
+    const check = new ContractCheck();
+    for (const reply of replies.flat()) t.strictSame(check.problemsOf('GET', '/v1/pets', reply), []);
+    for (const client of [flood, neighbour]) client.socket.destroy();
+  },
+);
 
 t.test(
-  'an address that sends many requests without a valid key gets 429; valid keys still work from there',
+  'an address that sends many requests without a valid key gets 429; a valid key still works from that address',
   async (t) => {
     const trustProxy = ['127.0.0.1'];
     const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '3/d' }) });
@@ -130,32 +133,35 @@ t.test(
   },
 );
 
-t.test('a request that is answered while its rate limit is checked gets no second reply', async (t) => {
-  const count = buildWindowCounter();
-  const asked: string[] = [];
-  const slow: WindowCounter = async (...ask) => {
-    asked.push(ask[0]);
-    await wait(50);
-    return count(...ask);
-  };
-  const options = { countWindow: slow, ...limits({ UNAUTHORIZED_RATE: '1/d' }) };
-  const { port, request, keys } = await startWithKeys(t, ['2/d'], options);
-  for (const [index, key] of [keys[0], 'wrong'].entries()) {
-    const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    // The malformed body arrives in the same packet as the head. So its 400 is sent while the rate limit is still being
-    // checked.
-    const client = connectRaw(port, `${head}not a chunk\r\n`);
-    t.equal((await client.replies(1))[0]?.status, 400);
-    t.equal(asked.length, index + 1);
-    client.socket.destroy();
-  }
-  t.equal((await request('/v1/pets', { key: keys[0] })).status, 200);
-  t.equal((await request('/v1/pets', { key: keys[0] })).status, 429);
-  t.equal((await request('/v1/pets', { key: null })).status, 429);
-});
+t.test(
+  'if a malformed body gets its 400 while the rate limit is still being checked, the client gets no second reply',
+  async (t) => {
+    const count = buildWindowCounter();
+    const asked: string[] = [];
+    const slow: WindowCounter = async (...ask) => {
+      asked.push(ask[0]);
+      await wait(50);
+      return count(...ask);
+    };
+    const options = { countWindow: slow, ...limits({ UNAUTHORIZED_RATE: '1/d' }) };
+    const { port, request, keys } = await startWithKeys(t, ['2/d'], options);
+    for (const [index, key] of [keys[0], 'wrong'].entries()) {
+      const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      // The malformed body arrives in the same packet as the head. So its 400 is sent while the rate limit is still being
+      // checked.
+      const client = connectRaw(port, `${head}not a chunk\r\n`);
+      t.equal((await client.replies(1))[0]?.status, 400);
+      t.equal(asked.length, index + 1);
+      client.socket.destroy();
+    }
+    t.equal((await request('/v1/pets', { key: keys[0] })).status, 200);
+    t.equal((await request('/v1/pets', { key: keys[0] })).status, 429);
+    t.equal((await request('/v1/pets', { key: null })).status, 429);
+  },
+);
 
 t.test(
-  "all spellings of a client address by a proxy share one rate limit; an invalid address counts as the proxy's",
+  "all spellings of an address in X-Forwarded-For share one rate limit; an invalid one counts as the proxy's address",
   async (t) => {
     const trustProxy = ['127.0.0.1'];
     const { request } = await startService(t, { trustProxy, ...limits({ UNAUTHORIZED_RATE: '5/d' }) });

@@ -57,7 +57,7 @@ const start = (t: Test, options: StartOptions = {}, scheme?: Json) =>
   serve(t, withTokens(scheme), handlers as never, { verifyToken, ...options });
 
 t.test(
-  "a team's token check runs before the body is read, for each token scheme that a contract can declare",
+  "for each token scheme that a contract can declare, the team's verifyToken runs before the server reads the body",
   async (t) => {
     for (const [name, scheme] of Object.entries(FORMS)) {
       const { request } = await start(t, {}, scheme);
@@ -72,7 +72,7 @@ t.test(
 );
 
 t.test(
-  'if the token check for the second of two keys fails, the reply is 503, whatever the first key gave',
+  'if an operation needs a key and a token and verifyToken fails, the reply is 503, even if the key is valid',
   async (t) => {
     const yaml = edited(({ components, paths }) => {
       components.headers['WWW-Authenticate'].schema = { type: 'string' };
@@ -88,7 +88,7 @@ t.test(
   },
 );
 
-t.test('a 401 or 403 for a token gives its reason in the terms of RFC 6750', async (t) => {
+t.test('a 401 or 403 for a token gives its reason in WWW-Authenticate, with the error codes of RFC 6750', async (t) => {
   const { request } = await start(t);
   const realm = 'Bearer realm="Pet Store"';
   const ask = async (key: string | null, url = '/v1/pets', options = {}) => {
@@ -110,7 +110,7 @@ t.test('a 401 or 403 for a token gives its reason in the terms of RFC 6750', asy
   ]);
 });
 
-t.test('if a token check throws or returns no id, the reply is 503, and the log gives the cause', async (t) => {
+t.test('if verifyToken throws or returns no id, the reply is 503, and the log gives the cause', async (t) => {
   const lines: string[] = [];
   const { request } = await start(t, { log: { write: (line) => void lines.push(line) } });
   t.match(await request('/v1/pets', { key: 'away~' }), { status: 503, body: { code: 'unavailable' } });
@@ -119,14 +119,14 @@ t.test('if a token check throws or returns no id, the reply is 503, and the log 
   t.match(lines.join(''), /a token was verified without an id/);
 });
 
-t.test('a token check that takes too long is given up with 503', async (t) => {
+t.test('if verifyToken takes too long, the reply is 503', async (t) => {
   const identify = buildIdentifyToken(() => new Promise(() => {}), null as never, 10);
   const request = { headers: { authorization: 'Bearer a' } };
   const failure = await new Promise((resolve) => identify(request as never, null as never, resolve));
   t.match(failure, { status: 503, cause: { message: 'the token was not checked in time' } });
 });
 
-t.test("handlers get a token's id, claims and scopes; the log contains its id, but never the token", async (t) => {
+t.test('handlers get the id, claims and scopes of a token; the log contains the id, but never the token', async (t) => {
   const lines: string[] = [];
   const getPet = ({ caller }: Json) => {
     const { id, claims, scopes } = caller;
@@ -140,7 +140,7 @@ t.test("handlers get a token's id, claims and scopes; the log contains its id, b
   t.notMatch(lines.join(''), READ);
 });
 
-t.test('rate limits and Idempotency-Keys belong to the id that the token check returns', async (t) => {
+t.test('requests with the same id from verifyToken share a rate limit, and share their Idempotency-Keys', async (t) => {
   const limits = loadConfig({ KEY_RATE: '2/d' });
   const lines: string[] = [];
   const { request } = await start(t, { limits, log: { write: (line) => void lines.push(line) } });
@@ -157,27 +157,30 @@ t.test('rate limits and Idempotency-Keys belong to the id that the token check r
   for (const { tokenId } of ofRefusals()) t.equal(tokenId, 'ada');
 });
 
-t.test('after the reply, the server keeps no data of the caller in memory, for any number of tokens', async (t) => {
-  const limits = loadConfig({ KEY_RATE: '9/d', UNAUTHORIZED_RATE: '9/d' });
-  const claims: WeakRef<object>[] = [];
-  const checked: typeof verifyToken = async (token, request) => {
-    const result = await verifyToken(token, request);
-    if ('claims' in result) claims.push(new WeakRef(result.claims));
-    return result;
-  };
-  const { request } = await start(t, { limits, verifyToken: checked });
-  for (let number = 0; number < 100; number++) {
-    t.match(await request('/v1/pets', { key: `ada${number}~pets.read` }), { status: 200 });
-  }
-  const remembered = () => claims.filter((one) => one.deref()).length;
-  // A WeakRef that was read keeps its object until the end of the turn.
-  for (let turn = 0; turn < 100 && remembered() > 5; turn++) {
-    await wait(10);
-    collect();
-  }
-  t.equal(claims.length, 100);
-  t.ok(remembered() <= 5, `${remembered()} callers`);
-});
+t.test(
+  'after its reply, the server no longer holds the claims of a token in memory, however many tokens it receives',
+  async (t) => {
+    const limits = loadConfig({ KEY_RATE: '9/d', UNAUTHORIZED_RATE: '9/d' });
+    const claims: WeakRef<object>[] = [];
+    const checked: typeof verifyToken = async (token, request) => {
+      const result = await verifyToken(token, request);
+      if ('claims' in result) claims.push(new WeakRef(result.claims));
+      return result;
+    };
+    const { request } = await start(t, { limits, verifyToken: checked });
+    for (let number = 0; number < 100; number++) {
+      t.match(await request('/v1/pets', { key: `ada${number}~pets.read` }), { status: 200 });
+    }
+    const remembered = () => claims.filter((one) => one.deref()).length;
+    // A WeakRef that was read keeps its object until the end of the turn.
+    for (let turn = 0; turn < 100 && remembered() > 5; turn++) {
+      await wait(10);
+      collect();
+    }
+    t.equal(claims.length, 100);
+    t.ok(remembered() <= 5, `${remembered()} callers`);
+  },
+);
 
 t.test('without a verifyToken, the server accepts its API keys as tokens', async (t) => {
   for (const form of Object.values(FORMS)) {
@@ -199,15 +202,18 @@ t.test('in production, a service with OAuth 2 or OpenID Connect does not start w
   }
 });
 
-t.test("in a team's own app, the plugin rejects a contract with tokens that nothing checks", async (t) => {
-  const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS['OAuth 2']) }), 'contract.yaml'));
-  const app = fastify();
-  t.teardown(() => app.close());
-  const store = { url: 'sqlite::memory:' };
-  await t.rejects(async () => app.register(contractFirst, { service: { ...service, contract }, store }), {
-    message: /its tokens are not checked/,
-  });
-});
+t.test(
+  "in a team's own app, the plugin rejects a contract that declares tokens if the service has no verifyToken",
+  async (t) => {
+    const contract = pathToFileURL(join(t.testdir({ 'contract.yaml': withTokens(FORMS['OAuth 2']) }), 'contract.yaml'));
+    const app = fastify();
+    t.teardown(() => app.close());
+    const store = { url: 'sqlite::memory:' };
+    await t.rejects(async () => app.register(contractFirst, { service: { ...service, contract }, store }), {
+      message: /its tokens are not checked/,
+    });
+  },
+);
 
 t.test('a token scheme that no operation uses needs no verifyToken', async (t) => {
   const unused = edited(({ securitySchemes }) => {

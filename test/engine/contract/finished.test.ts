@@ -10,7 +10,7 @@ import { readOurs } from '../../service.ts';
 const FILE = new URL('../../../openapi/petstore.yaml', import.meta.url);
 const YAML = readFileSync(FILE);
 
-t.test('a program starts only with the contract that it was built with', async (t) => {
+t.test('a built program does not start if its contract has changed since the build', async (t) => {
   const read = await readOurs();
   const file = finish(read, domain);
   t.strictSame([...readFinished(file, YAML).operations.keys()], [...read.operations.keys()]);
@@ -68,7 +68,7 @@ const STRANGE = {
 };
 
 t.test(
-  'a built contract equals its source, even with recursive schemas, large numbers and unusual names',
+  'the contract that a server loads from the build equals its source, even with recursive schemas and large numbers',
   async (t) => {
     const path = join(t.testdir(), 'strange.yaml');
     writeFileSync(path, JSON.stringify(STRANGE).replace('"LARGEST"', '9223372036854775806'));

@@ -24,7 +24,7 @@ t.test('behind a proxy that strips a path prefix, all links of the server includ
 });
 
 t.test(
-  'behind a proxy that strips a prefix, the served contract has the prefix in its server URLs, and nothing else changes',
+  'behind a proxy that strips a path prefix, only the server URLs of the served contract change: they get the prefix',
   async (t) => {
     const loaded = (await loadOurs()).contract;
     const { app } = await startService(t, { contract: withPublicPath(loaded, PUBLIC) });
@@ -69,15 +69,18 @@ t.test(
   },
 );
 
-t.test("a path prefix set by the operator replaces the contract's prefix at the end of each server URL", async (t) => {
-  const { document } = (await loadOurs()).contract;
-  const read = async (...urls: string[]) => {
-    const text = JSON.stringify({ ...document, servers: urls.map((url) => ({ url })) });
-    return loadContract(`${t.testdir({ 'moved.json': text })}/moved.json`);
-  };
-  const moved = withPrefix(await read('/v1/', 'https://pets.example/v1', 'https://pets.example/other'), '/shop');
-  const servers = [{ url: '/shop' }, { url: 'https://pets.example/shop' }, { url: 'https://pets.example/other' }];
-  t.strictSame(JSON.parse(moved.json).servers, servers);
-  t.match(moved, { prefix: '/shop', document: { servers }, yaml: Buffer.from(moved.json) });
-  t.strictSame(withPrefix(await read('/v1'), '').document.servers, [{ url: '/' }]);
-});
+t.test(
+  "a path prefix set by the operator replaces the contract's own prefix in each server URL that ends with it",
+  async (t) => {
+    const { document } = (await loadOurs()).contract;
+    const read = async (...urls: string[]) => {
+      const text = JSON.stringify({ ...document, servers: urls.map((url) => ({ url })) });
+      return loadContract(`${t.testdir({ 'moved.json': text })}/moved.json`);
+    };
+    const moved = withPrefix(await read('/v1/', 'https://pets.example/v1', 'https://pets.example/other'), '/shop');
+    const servers = [{ url: '/shop' }, { url: 'https://pets.example/shop' }, { url: 'https://pets.example/other' }];
+    t.strictSame(JSON.parse(moved.json).servers, servers);
+    t.match(moved, { prefix: '/shop', document: { servers }, yaml: Buffer.from(moved.json) });
+    t.strictSame(withPrefix(await read('/v1'), '').document.servers, [{ url: '/' }]);
+  },
+);

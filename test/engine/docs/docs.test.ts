@@ -27,7 +27,7 @@ async function startWithLargeExample(t: Test) {
   return startService(t, { contract });
 }
 
-t.test('/openapi.yaml is the checked-in contract, byte for byte', async (t) => {
+t.test('GET /openapi.yaml returns the contract file, byte for byte', async (t) => {
   const { app } = await startService(t);
   const reply = await app.inject('/openapi.yaml');
   t.equal(reply.statusCode, 200);
@@ -35,22 +35,28 @@ t.test('/openapi.yaml is the checked-in contract, byte for byte', async (t) => {
   t.ok(reply.rawPayload.equals(readFileSync(CONTRACT)));
 });
 
-t.test('/openapi.json has the content of /openapi.yaml, with every digit', async (t) => {
-  const { app } = await startWithLargeExample(t);
-  const [yaml, json] = await Promise.all(DOCUMENTS.map((url) => app.inject(url)));
-  t.equal(json?.headers['content-type'], 'application/json; charset=utf-8');
-  t.strictSame(
-    parseJson(json?.body as string, undefined, toNumber),
-    parseYaml(yaml?.body as string, { intAsBigInt: true }),
-  );
-  t.match(json?.body, '[9223372036854775807]');
-});
+t.test(
+  'GET /openapi.json returns the content of /openapi.yaml as JSON, with every digit of large numbers',
+  async (t) => {
+    const { app } = await startWithLargeExample(t);
+    const [yaml, json] = await Promise.all(DOCUMENTS.map((url) => app.inject(url)));
+    t.equal(json?.headers['content-type'], 'application/json; charset=utf-8');
+    t.strictSame(
+      parseJson(json?.body as string, undefined, toNumber),
+      parseYaml(yaml?.body as string, { intAsBigInt: true }),
+    );
+    t.match(json?.body, '[9223372036854775807]');
+  },
+);
 
-t.test('YAML 1.1 parsers read /openapi.yaml correctly, and list items that contain a colon are quoted', async (t) => {
-  const yaml = readFileSync(CONTRACT, 'utf8');
-  t.strictSame(parseYaml(yaml, { version: '1.1' }), parseYaml(yaml));
-  t.notMatch(yaml, /: \[[^\]"']*\w:\w/);
-});
+t.test(
+  'the contract file means the same in YAML 1.1 and 1.2, and quotes list items that contain a colon',
+  async (t) => {
+    const yaml = readFileSync(CONTRACT, 'utf8');
+    t.strictSame(parseYaml(yaml, { version: '1.1' }), parseYaml(yaml));
+    t.notMatch(yaml, /: \[[^\]"']*\w:\w/);
+  },
+);
 
 t.test('a contract document has a strong ETag, and If-None-Match gets a 304 until the document changes', async (t) => {
   const { app } = await startService(t);
@@ -148,60 +154,72 @@ t.test('the reference page shows the title of the contract, and all its links wo
   );
 });
 
-t.test('the reference page lists the client files to copy, and the server sends them as text', async (t) => {
-  const { app } = await startService(t);
-  const { body } = await app.inject('/docs');
-  const urls = [...body.matchAll(/href="\.(\/docs\/clients\/[^"]+)"/g)].map(([, url]) => url as string);
-  t.strictSame(
-    urls.map((url) => url.split('/').slice(3).join('/')),
-    ['python', 'typescript'].flatMap((language) =>
-      readdirSync(new URL(`../../../openapi/clients/${language}`, import.meta.url))
-        .sort()
-        .map((name) => `${language}/${name}`),
-    ),
-  );
-  for (const url of urls) {
-    const { headers, rawPayload } = await app.inject(url);
-    t.equal(headers['content-type'], 'text/plain; charset=utf-8');
-    t.ok(rawPayload.equals(readFileSync(new URL(`../../../openapi${url.replace('/docs', '')}`, import.meta.url))), url);
-  }
-  for (const folder of [new URL('none/', import.meta.url), undefined])
-    t.strictSame(listClients(folder), [], 'a contract may have no client files');
-});
+t.test(
+  'the reference page links to the source files of clients that users may copy; the server sends them as plain text',
+  async (t) => {
+    const { app } = await startService(t);
+    const { body } = await app.inject('/docs');
+    const urls = [...body.matchAll(/href="\.(\/docs\/clients\/[^"]+)"/g)].map(([, url]) => url as string);
+    t.strictSame(
+      urls.map((url) => url.split('/').slice(3).join('/')),
+      ['python', 'typescript'].flatMap((language) =>
+        readdirSync(new URL(`../../../openapi/clients/${language}`, import.meta.url))
+          .sort()
+          .map((name) => `${language}/${name}`),
+      ),
+    );
+    for (const url of urls) {
+      const { headers, rawPayload } = await app.inject(url);
+      t.equal(headers['content-type'], 'text/plain; charset=utf-8');
+      t.ok(
+        rawPayload.equals(readFileSync(new URL(`../../../openapi${url.replace('/docs', '')}`, import.meta.url))),
+        url,
+      );
+    }
+    for (const folder of [new URL('none/', import.meta.url), undefined])
+      t.strictSame(listClients(folder), [], 'a contract may have no client files');
+  },
+);
 
-t.test('a client file may have any name; folders, hidden files and symbolic links are not served', async (t) => {
-  const names = ['a.b/c d.txt', 'go/50%.txt', 'go/a#b?c.txt', 'go/*', 'go/:id', 'go/é.txt', 'go/x.d/y.txt'];
-  const folder = t.testdir({ secret: 'secret', clients: { README: 'not listed' } });
-  for (const name of [...names, 'go/.hidden']) {
-    mkdirSync(`${folder}/clients/${dirname(name)}`, { recursive: true });
-    writeFileSync(`${folder}/clients/${name}`, name);
-  }
-  symlinkSync(`${folder}/secret`, `${folder}/clients/go/link.txt`);
-  const contract = join(folder, 'petstore.yaml');
-  t.match(findUnfitClient(contract), `${folder}/clients/go/link.txt is neither a file nor a folder: remove it`);
-  execFileSync('mkfifo', [`${folder}/clients/go/pipe.txt`]);
-  const clients = pathToFileURL(`${folder}/clients/`);
-  const { app } = await startService(t, { clients });
-  t.strictSame(listClients(clients), names.toSorted());
-  for (const name of names) {
-    const url = `/docs/clients/${name.split('/').map(encodeURIComponent).join('/')}`;
-    t.match(await app.inject(url), { statusCode: 200, body: name }, url);
-  }
-  for (const name of ['go/link.txt', 'go/pipe.txt', 'go/.hidden', 'README', 'go/x.d', '..%2Fsecret'])
-    t.equal((await app.inject(`/docs/clients/${name}`)).statusCode, 404, name);
-  rmSync(`${folder}/clients`, { recursive: true });
-  t.equal(findUnfitClient(contract), undefined);
-});
+t.test(
+  "a client's source file may have any name; the server sends no folders, hidden files or symbolic links",
+  async (t) => {
+    const names = ['a.b/c d.txt', 'go/50%.txt', 'go/a#b?c.txt', 'go/*', 'go/:id', 'go/é.txt', 'go/x.d/y.txt'];
+    const folder = t.testdir({ secret: 'secret', clients: { README: 'not listed' } });
+    for (const name of [...names, 'go/.hidden']) {
+      mkdirSync(`${folder}/clients/${dirname(name)}`, { recursive: true });
+      writeFileSync(`${folder}/clients/${name}`, name);
+    }
+    symlinkSync(`${folder}/secret`, `${folder}/clients/go/link.txt`);
+    const contract = join(folder, 'petstore.yaml');
+    t.match(findUnfitClient(contract), `${folder}/clients/go/link.txt is neither a file nor a folder: remove it`);
+    execFileSync('mkfifo', [`${folder}/clients/go/pipe.txt`]);
+    const clients = pathToFileURL(`${folder}/clients/`);
+    const { app } = await startService(t, { clients });
+    t.strictSame(listClients(clients), names.toSorted());
+    for (const name of names) {
+      const url = `/docs/clients/${name.split('/').map(encodeURIComponent).join('/')}`;
+      t.match(await app.inject(url), { statusCode: 200, body: name }, url);
+    }
+    for (const name of ['go/link.txt', 'go/pipe.txt', 'go/.hidden', 'README', 'go/x.d', '..%2Fsecret'])
+      t.equal((await app.inject(`/docs/clients/${name}`)).statusCode, 404, name);
+    rmSync(`${folder}/clients`, { recursive: true });
+    t.equal(findUnfitClient(contract), undefined);
+  },
+);
 
-t.test('/docs and /docs/ differ only in the links of the page itself, not in its samples', async (t) => {
-  const header = { name: 'X-Link', in: 'header', schema: { type: 'string' }, example: '<a href="./x">' };
-  const contract = await load(
-    t,
-    edited(({ listPets }) => listPets.parameters.push(header)),
-  );
-  const { app } = await startService(t, { contract });
-  for (const url of ['/docs', '/docs/']) t.match((await app.inject(url)).body, 'X-Link: &lt;a href="./x"&gt;', url);
-});
+t.test(
+  '/docs and /docs/ send the same page with different relative links; links within its samples stay unchanged',
+  async (t) => {
+    const header = { name: 'X-Link', in: 'header', schema: { type: 'string' }, example: '<a href="./x">' };
+    const contract = await load(
+      t,
+      edited(({ listPets }) => listPets.parameters.push(header)),
+    );
+    const { app } = await startService(t, { contract });
+    for (const url of ['/docs', '/docs/']) t.match((await app.inject(url)).body, 'X-Link: &lt;a href="./x"&gt;', url);
+  },
+);
 
 t.test('large documents are compressed if the client accepts it, and each encoding has its own ETag', async (t) => {
   const { app } = await startService(t);
@@ -230,7 +248,7 @@ t.test('large documents are compressed if the client accepts it, and each encodi
   t.equal(icon.headers['content-encoding'], undefined);
 });
 
-t.test('below /docs, no request gets a file other than those of the reference page', async (t) => {
+t.test('a request below /docs never gets a file that is not part of the reference page', async (t) => {
   const { port } = await startService(t);
   const ask = async (start: string, ...headers: string[]) => {
     const [reply] = await sendRaw(
@@ -294,27 +312,24 @@ function openFiles(): string[] {
   }
 }
 
-t.test(
-  'if a request body is cut off while a document is prepared, the client gets an error and no document',
-  async (t) => {
-    const lines: string[] = [];
-    const { app, port } = await startService(t, { log: { write: (line: string) => lines.push(line) } });
-    for (const [url, coding] of [
-      ['/docs', 'identity'],
-      ['/openapi.json', 'br'],
-    ]) {
-      const head = `GET ${url} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${coding}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-      const { socket, ended, received } = connectRaw(port, head);
-      await new Promise((resolve) => setImmediate(resolve));
-      socket.write('no chunk\r\n');
-      await ended;
-      t.match(received().text, /^HTTP\/1\.1 400 /);
-      t.equal(received().text.match(/HTTP\/1\.1 /g)?.length, 1);
-      t.equal((await app.inject(url as string)).statusCode, 200);
-    }
-    t.strictSame(
-      lines.filter((line) => JSON.parse(line).level > 30),
-      [],
-    );
-  },
-);
+t.test('if the body of a GET of a document is malformed, the client gets one 400 and no document', async (t) => {
+  const lines: string[] = [];
+  const { app, port } = await startService(t, { log: { write: (line: string) => lines.push(line) } });
+  for (const [url, coding] of [
+    ['/docs', 'identity'],
+    ['/openapi.json', 'br'],
+  ]) {
+    const head = `GET ${url} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${coding}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const { socket, ended, received } = connectRaw(port, head);
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.write('no chunk\r\n');
+    await ended;
+    t.match(received().text, /^HTTP\/1\.1 400 /);
+    t.equal(received().text.match(/HTTP\/1\.1 /g)?.length, 1);
+    t.equal((await app.inject(url as string)).statusCode, 200);
+  }
+  t.strictSame(
+    lines.filter((line) => JSON.parse(line).level > 30),
+    [],
+  );
+});

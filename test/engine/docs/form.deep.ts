@@ -12,7 +12,7 @@ const ABOVE_2_53 = '9007199254740993';
 
 const IDS = ['listPets', 'createPet', 'getPet'];
 
-t.test('the form works for each operation in a browser', { skip: noChromium }, async (t) => {
+t.test('the try-it form works for each operation in a browser', { skip: noChromium }, async (t) => {
   const browser = await launchBrowser(t);
   const complaints: string[] = [];
   const foreignUrls: string[] = [];
@@ -34,49 +34,65 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     return { page, service };
   }
 
-  t.test("without a key, the form shows the API and the server's 401", async (t) => {
-    const { page } = await openPage(t);
+  t.test(
+    'without a key, the try-it form shows all operations, and shows the 401 if the user sends a request',
+    async (t) => {
+      const { page } = await openPage(t);
 
-    t.test('the form lists every operation of the contract by its name', async (t) => {
-      const { operations } = await readOurs();
-      t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
-    });
+      t.test('the try-it form lists every operation of the contract by its operationId', async (t) => {
+        const { operations } = await readOurs();
+        t.strictSame(await page.locator('.opblock-summary-operation-id').allInnerTexts(), [...operations.keys()]);
+      });
 
-    t.test(
-      'the form has the header and contents of the reference, and each entry of the contents opens its operation',
-      async (t) => {
-        t.equal(await page.locator('header [aria-current]').textContent(), 'Form');
-        await page.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).click();
-        await operationOf(page, 'createPet').locator('.opblock-body').waitFor();
-        t.match(await page.locator('nav [aria-current]').textContent(), 'Add an animal');
-        t.equal(
-          await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).getAttribute('href'),
-          '../docs#about-errors',
-        );
-        await page.getByLabel('Search').fill('getpet');
-        await page.getByText('1 found').waitFor();
-        await page.getByLabel('Search').fill('');
-      },
-    );
+      t.test(
+        'the try-it form has the header and contents of the reference page; an entry of the contents opens its operation',
+        async (t) => {
+          t.equal(await page.locator('header [aria-current]').textContent(), 'Form');
+          await page.getByRole('navigation').getByRole('link', { name: 'Add an animal' }).click();
+          await operationOf(page, 'createPet').locator('.opblock-body').waitFor();
+          t.match(await page.locator('nav [aria-current]').textContent(), 'Add an animal');
+          t.equal(
+            await page.getByRole('navigation').getByRole('link', { name: 'Errors' }).getAttribute('href'),
+            '../docs#about-errors',
+          );
+          await page.getByLabel('Search').fill('getpet');
+          await page.getByText('1 found').waitFor();
+          await page.getByLabel('Search').fill('');
+        },
+      );
 
-    t.test('before the first request, the form shows the samples, types and limits of the reference', async (t) => {
-      const createPet = await unfold(page, 'createPet');
-      t.match(await createPet.locator('.samples .request pre:visible').textContent(), `http://127.0.0.1:`);
-      t.match(await createPet.locator('.samples').innerText(), 'The animal with its id');
-      t.match(await (await unfold(page, 'listPets')).locator('[data-param-name=limit]').innerText(), '1 to 100');
-      for (const place of ['.info', '.servers', '.models', '.authorize', '.opblock-description', '.responses-table'])
-        t.equal(await page.locator(`${place}:visible`).count(), 0, place);
-      t.equal(await createPet.getByRole('link', { name: 'Read about it' }).getAttribute('href'), '../docs#createPet');
-    });
+      t.test(
+        'before the first request, the try-it form shows the samples, types and limits of the reference page',
+        async (t) => {
+          const createPet = await unfold(page, 'createPet');
+          t.match(await createPet.locator('.samples .request pre:visible').textContent(), `http://127.0.0.1:`);
+          t.match(await createPet.locator('.samples').innerText(), 'The animal with its id');
+          t.match(await (await unfold(page, 'listPets')).locator('[data-param-name=limit]').innerText(), '1 to 100');
+          for (const place of [
+            '.info',
+            '.servers',
+            '.models',
+            '.authorize',
+            '.opblock-description',
+            '.responses-table',
+          ])
+            t.equal(await page.locator(`${place}:visible`).count(), 0, place);
+          t.equal(
+            await createPet.getByRole('link', { name: 'Read about it' }).getAttribute('href'),
+            '../docs#createPet',
+          );
+        },
+      );
 
-    t.test("the form shows the server's 401 for a request without a key", async (t) => {
-      const { status, body } = await execute(page, await unfold(page, 'listPets'));
-      t.equal(status, 401);
-      t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
-    });
-  });
+      t.test("the try-it form shows the server's 401 if the user sends a request without a key", async (t) => {
+        const { status, body } = await execute(page, await unfold(page, 'listPets'));
+        t.equal(status, 401);
+        t.match(JSON.parse(body), { code: 'unauthorized', status: 401 });
+      });
+    },
+  );
 
-  t.test('the form works in each screen size and both colour schemes', async (t) => {
+  t.test('the try-it form works in each screen size, in light and in dark colours', async (t) => {
     const { page } = await openPage(t);
     await setKey(page);
     for (const id of IDS) {
@@ -100,7 +116,7 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     }
   });
 
-  t.test('the keyboard alone can open, fill in and send an operation', async (t) => {
+  t.test('a user can open, fill in and send an operation of the try-it form with the keyboard alone', async (t) => {
     const { page } = await openPage(t);
     const focused = (names: string[]) =>
       `${JSON.stringify(names)}.some((name) => document.activeElement.matches(name))`;
@@ -122,26 +138,29 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     t.ok(await page.evaluate("document.activeElement.matches('.execute')"), 'the button keeps the focus');
   });
 
-  t.test('if a user enters a limit of 500, the form explains the mistake and removes the old reply', async (t) => {
-    const { page } = await openPage(t);
-    const listPets = await unfold(page, 'listPets');
-    await execute(page, listPets);
-    await listPets.locator('[data-param-name=limit] input').fill('500');
-    await listPets.getByRole('button', { name: 'Send' }).click();
-    await listPets.getByText("For 'limit': Value must be less than or equal to 100.").waitFor();
-    t.equal(await listPets.locator('.reply').count(), 0);
-  });
+  t.test(
+    'if a user enters a limit above the maximum, the try-it form explains the mistake and removes the old reply',
+    async (t) => {
+      const { page } = await openPage(t);
+      const listPets = await unfold(page, 'listPets');
+      await execute(page, listPets);
+      await listPets.locator('[data-param-name=limit] input').fill('500');
+      await listPets.getByRole('button', { name: 'Send' }).click();
+      await listPets.getByText("For 'limit': Value must be less than or equal to 100.").waitFor();
+      t.equal(await listPets.locator('.reply').count(), 0);
+    },
+  );
 
-  t.test('with a key, the form sends requests to the server', async (t) => {
+  t.test('with a key, the try-it form sends requests to the server', async (t) => {
     const { page, service } = await openPage(t);
     await setKey(page);
 
-    t.test('the form lists pets without a filter unless the user chooses one', async (t) => {
+    t.test('the try-it form lists pets of every status unless the user chooses one', async (t) => {
       const { sent } = await execute(page, await unfold(page, 'listPets'));
       t.equal(new URL(sent.url()).searchParams.get('status'), null);
     });
 
-    t.test('after the form adds a pet, the list shows the pet', async (t) => {
+    t.test("after a user adds a pet with the try-it form, the form's list shows the pet", async (t) => {
       const createPet = await unfold(page, 'createPet');
       await createPet.locator('textarea').fill('{ "name": "Rex {\\"the\\": [1]}", "categoryId": 7 }');
       const added = await execute(page, createPet);
@@ -155,7 +174,7 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
       t.strictSame(JSON.parse((await execute(page, listPets)).body), [JSON.parse(added.body)]);
     });
 
-    t.test('the form sends and shows a 64-bit integer in a body exactly as typed', async (t) => {
+    t.test('the try-it form sends and shows a 64-bit integer in a body exactly as typed', async (t) => {
       const typed = `{ "name": "Rex", "categoryId": ${LARGEST} }`;
       const createPet = await unfold(page, 'createPet');
       await createPet.locator('textarea').fill(typed);
@@ -167,7 +186,7 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     });
 
     t.test(
-      'if the form sends a create twice with the same Idempotency-Key, one pet is added, and the page shows that',
+      'if a user sends a create twice with one Idempotency-Key, the try-it form shows that the second reply is a replay',
       async (t) => {
         const createPet = await unfold(page, 'createPet');
         await createPet.locator('textarea').fill('{ "name": "Mia", "categoryId": 7 }');
@@ -188,7 +207,7 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
       },
     );
 
-    t.test('the form sends a 64-bit integer in a path exactly as typed', async (t) => {
+    t.test('the try-it form sends a 64-bit integer in a path exactly as typed', async (t) => {
       const getPet = await unfold(page, 'getPet');
       await getPet.locator('input').fill(ABOVE_2_53);
       const { sent, status, body } = await execute(page, getPet);
@@ -199,7 +218,7 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     });
   });
 
-  t.test("the form shows and sends 64-bit integers of the contract's examples exactly", async (t) => {
+  t.test("the try-it form shows and sends 64-bit integers of the contract's examples exactly", async (t) => {
     const contract = await loadChanged(t, [
       [/example: 1\n/, `example: ${ABOVE_2_53}\n`],
       ['examples: [7]', `examples: [${LARGEST}]`],
@@ -211,46 +230,52 @@ t.test('the form works for each operation in a browser', { skip: noChromium }, a
     t.equal(await (await unfold(page, 'getPet')).locator('input').inputValue(), ABOVE_2_53);
   });
 
-  t.test('if no reply arrives, the form says so, and keeps the Idempotency-Key until a reply arrives', async (t) => {
-    const { page } = await openPage(t);
-    await setKey(page);
-    const createPet = await unfold(page, 'createPet');
-    const once = createPet.getByPlaceholder('Idempotency-Key');
-    const offered = await once.inputValue();
-    await page.route('**/v1/pets', (route) => route.abort());
-    await createPet.getByRole('button', { name: 'Send' }).click();
-    await createPet.getByText('No reply').waitFor();
-    t.equal(await once.inputValue(), offered);
-    await page.unroute('**/v1/pets');
-    const { sent } = await execute(page, createPet);
-    t.equal(await sent.headerValue('idempotency-key'), offered);
-    t.not(await once.inputValue(), offered);
-    complaints.splice(0);
-  });
+  t.test(
+    'if no reply arrives, the try-it form reports that, and keeps the Idempotency-Key until a reply arrives',
+    async (t) => {
+      const { page } = await openPage(t);
+      await setKey(page);
+      const createPet = await unfold(page, 'createPet');
+      const once = createPet.getByPlaceholder('Idempotency-Key');
+      const offered = await once.inputValue();
+      await page.route('**/v1/pets', (route) => route.abort());
+      await createPet.getByRole('button', { name: 'Send' }).click();
+      await createPet.getByText('No reply').waitFor();
+      t.equal(await once.inputValue(), offered);
+      await page.unroute('**/v1/pets');
+      const { sent } = await execute(page, createPet);
+      t.equal(await sent.headerValue('idempotency-key'), offered);
+      t.not(await once.inputValue(), offered);
+      complaints.splice(0);
+    },
+  );
 
-  t.test('the form keeps the key over a reload and a visit to the reference, and can forget it', async (t) => {
-    const { page } = await openPage(t);
-    await setKey(page);
-    await page.reload();
-    t.equal((await execute(page, await unfold(page, 'listPets'))).status, 200);
-    t.notMatch(
-      await page.evaluate('document.documentElement.outerHTML'),
-      KEY,
-      'the page does not contain the key as text',
-    );
-    await page.locator('header').getByRole('link', { name: 'Reference' }).click();
-    await page.locator('#listPets').waitFor();
-    await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
-    await page.goBack();
-    await page.locator('header .with-key').click();
-    await page.getByRole('button', { name: 'Forget it' }).click();
-    await page.keyboard.press('Escape');
-    t.equal((await execute(page, await unfold(page, 'listPets'))).status, 401);
-  });
+  t.test(
+    'the try-it form keeps the API key after a reload and a visit to the reference page, until the user removes the key',
+    async (t) => {
+      const { page } = await openPage(t);
+      await setKey(page);
+      await page.reload();
+      t.equal((await execute(page, await unfold(page, 'listPets'))).status, 200);
+      t.notMatch(
+        await page.evaluate('document.documentElement.outerHTML'),
+        KEY,
+        'the page does not contain the key as text',
+      );
+      await page.locator('header').getByRole('link', { name: 'Reference' }).click();
+      await page.locator('#listPets').waitFor();
+      await page.getByText(`Key ••••${KEY.slice(-4)}`).waitFor();
+      await page.goBack();
+      await page.locator('header .with-key').click();
+      await page.getByRole('button', { name: 'Forget it' }).click();
+      await page.keyboard.press('Escape');
+      t.equal((await execute(page, await unfold(page, 'listPets'))).status, 401);
+    },
+  );
 
-  t.test("the form causes no error in the browser's console", async (t) => t.strictSame(complaints, []));
+  t.test("the try-it form causes no error in the browser's console", async (t) => t.strictSame(complaints, []));
 
-  t.test('the form sends requests to no other host', async (t) => t.strictSame(foreignUrls, []));
+  t.test('the try-it form sends requests only to its own server', async (t) => t.strictSame(foreignUrls, []));
 });
 
 async function newPage(t: Test, browser: Browser): Promise<Page> {

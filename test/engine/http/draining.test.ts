@@ -11,37 +11,43 @@ t.test('after SIGTERM, a running request is answered; then the server ends with 
   answersInFlight(t, 'SIGTERM'),
 );
 
-t.test('after SIGTERM, the server is not ready and asks clients to close, but still answers them', async (t) => {
-  const server = await startServer(t, { env: { DRAIN_DELAY: '60000' }, isCovered: true });
-  t.equal((await server.request('/readyz')).status, 200);
-  server.child.kill('SIGTERM');
-  await server.written('stdout', /"stopping"/);
-  const ready = await server.request('/readyz');
-  t.equal(ready.status, 503);
-  t.match(ready.body, { code: 'unavailable', status: 503 });
-  for (const url of ['/readyz', '/livez', '/v1/pets', '/nowhere', '/docs/']) {
-    t.equal((await server.request(url, { headers: { connection: 'keep-alive' } })).headers.connection, 'close', url);
-  }
-  t.equal((await server.request('/v1/pets')).status, 200);
-  t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');
-});
+t.test(
+  'after SIGTERM, /readyz is 503 and replies contain `Connection: close`, but the server still answers requests',
+  async (t) => {
+    const server = await startServer(t, { env: { DRAIN_DELAY: '60000' }, isCovered: true });
+    t.equal((await server.request('/readyz')).status, 200);
+    server.child.kill('SIGTERM');
+    await server.written('stdout', /"stopping"/);
+    const ready = await server.request('/readyz');
+    t.equal(ready.status, 503);
+    t.match(ready.body, { code: 'unavailable', status: 503 });
+    for (const url of ['/readyz', '/livez', '/v1/pets', '/nowhere', '/docs/']) {
+      t.equal((await server.request(url, { headers: { connection: 'keep-alive' } })).headers.connection, 'close', url);
+    }
+    t.equal((await server.request('/v1/pets')).status, 200);
+    t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');
+  },
+);
 
-t.test('a connection made just before the stop is answered after the server stops listening', async (t) => {
-  const { app, port, request } = await startService(t, { stop: { isAsked: true } });
-  const socket = connect(port, '127.0.0.1');
-  socket.write('GET /livez HTTP/1.1\r\n');
-  await once(socket, 'connect');
-  // The server accepts connections in order: its reply on this connection proves that it has accepted the earlier one.
-  t.equal((await request('/livez')).status, 200);
-  const closed = app.close();
-  socket.write('Host: petstore\r\n\r\n');
-  const [answer] = await once(socket, 'data');
-  t.notOk(app.server.listening);
-  t.match(String(answer), /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/is);
-  await closed;
-});
+t.test(
+  'a request on a connection made just before the stop is answered, although the server no longer listens',
+  async (t) => {
+    const { app, port, request } = await startService(t, { stop: { isAsked: true } });
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /livez HTTP/1.1\r\n');
+    await once(socket, 'connect');
+    // The server accepts connections in order: its reply on this connection proves that it has accepted the earlier one.
+    t.equal((await request('/livez')).status, 200);
+    const closed = app.close();
+    socket.write('Host: petstore\r\n\r\n');
+    const [answer] = await once(socket, 'data');
+    t.notOk(app.server.listening);
+    t.match(String(answer), /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n/is);
+    await closed;
+  },
+);
 
-t.test('a client that disconnects while the server stops is not served', async (t) => {
+t.test('if a client disconnects while the server stops, the server does not execute its request', async (t) => {
   const log: string[] = [];
   const { app, port, request } = await startService(t, {
     stop: { isAsked: true },

@@ -28,7 +28,7 @@ const get = (url: string, ...headers: string[]) =>
     '\r\n',
   );
 
-t.test('bytes that are not HTTP are answered with 400 and the Error body', async (t) => {
+t.test('the server answers bytes that are not HTTP with 400 and the Error body', async (t) => {
   const { port } = await startService(t);
   for (const bytes of [
     'nonsense\r\n\r\n',
@@ -40,7 +40,7 @@ t.test('bytes that are not HTTP are answered with 400 and the Error body', async
   }
 });
 
-t.test('an unknown method is 501, and another version of HTTP is 505', async (t) => {
+t.test('an unknown method gets 501, and an HTTP version other than 1.0 and 1.1 gets 505', async (t) => {
   const { port } = await startService(t);
   for (const method of ['BREW', 'get', 'M-SEARCHES', '!#$%&']) {
     const bytes = `${method} /v1/pets HTTP/1.1\r\nHost: pets\r\n\r\n`;
@@ -54,7 +54,7 @@ t.test('an unknown method is 501, and another version of HTTP is 505', async (t)
   }
 });
 
-t.test('a path that ends in an empty segment is 404, with any method and without a key', async (t) => {
+t.test("an operation's path with an extra slash at its end gets 404, with any method and without a key", async (t) => {
   const { request } = await startService(t);
   for (const method of ['GET', 'POST', 'DELETE']) {
     for (const url of ['/v1/pets/', '/v1/pets/?limit=1']) {
@@ -72,13 +72,13 @@ t.test('the 415 for another media type, or for a compressed body, names what the
   t.match(compressed, { status: 415, headers: { 'accept-encoding': 'identity', accept: undefined } });
 });
 
-t.test('a path with invalid percent-encoding is 400', async (t) => {
+t.test('a path with invalid percent-encoding gets 400', async (t) => {
   const { port } = await startService(t);
   t.match(await failureOf(port, get('/v1/pets/%zz')), { status: 400, code: 'malformed_request' });
   t.match(await failureOf(port, get('/v1/pets#api_key')), { status: 400, code: 'malformed_request' });
 });
 
-t.test('request headers that are too large are 431', async (t) => {
+t.test('request headers that are too large get 431', async (t) => {
   const { port } = await startService(t);
   t.match(await failureOf(port, get('/v1/pets', `X-Long: ${'x'.repeat(20_000)}`)), {
     status: 431,
@@ -87,7 +87,7 @@ t.test('request headers that are too large are 431', async (t) => {
 });
 
 t.test(
-  'a URL that is too long is 414 and headers that are too large are 431, even if split over two packets',
+  'a URL that is too long gets 414, and headers that are too large get 431, even if split over two packets',
   async (t) => {
     const { port } = await startService(t);
     const x = 'x'.repeat(10_000);
@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test('a URL that is too long is 414, for any length, in the path and in the query', async (t) => {
+t.test('a URL that is too long gets 414, for any length, in the path and in the query', async (t) => {
   const { port } = await startService(t);
   for (const length of [8_192, 12_000, 100_000]) {
     for (const url of [
@@ -123,13 +123,13 @@ t.test('a URL that is too long is 414, for any length, in the path and in the qu
   }
 });
 
-t.test('chunk extensions that are too long are 413', async (t) => {
+t.test('chunk extensions that are too long get 413', async (t) => {
   const { port } = await startService(t);
   const head = `POST /v1/pets HTTP/1.1\r\nHost: pets\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
   t.match(await failureOf(port, `${head}1;${'x'.repeat(20_000)}\r\n`), { status: 413, code: 'payload_too_large' });
 });
 
-t.test('CONNECT is 405', async (t) => {
+t.test('a CONNECT request gets 405', async (t) => {
   const { port } = await startService(t);
   t.match(await failureOf(port, 'CONNECT pets:443 HTTP/1.1\r\nHost: pets\r\n\r\n'), {
     status: 405,
@@ -138,7 +138,7 @@ t.test('CONNECT is 405', async (t) => {
 });
 
 t.test(
-  'a request that matches no route is 404 or 405 with any body, and so is a QUERY without a media type',
+  'a request that matches no route gets 404 or 405 with any body; so does a QUERY request without a media type',
   async (t) => {
     const { port } = await startService(t);
     for (const headers of [
@@ -194,7 +194,7 @@ t.test("an error thrown by Fastify or a plugin keeps its status, and gets the co
   }
 });
 
-t.test('an unknown path is 404 with any method, and needs no key', async (t) => {
+t.test('an unknown path gets 404 with any method, and needs no key', async (t) => {
   const { request } = await startService(t);
   for (const url of [
     '/nope',
@@ -223,7 +223,7 @@ for (const { method, path } of readOperations(CONTRACT)) {
   SERVED.set(url, [...new Set(methods)].sort());
 }
 
-t.test('a wrong method is 405, lists the allowed methods, and needs no key', async (t) => {
+t.test('a wrong method gets 405 with a list of the allowed methods, and needs no key', async (t) => {
   const { request } = await startService(t);
   for (const [url, methods] of SERVED) {
     const others = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PROPFIND', 'PUT'].filter(
@@ -238,7 +238,7 @@ t.test('a wrong method is 405, lists the allowed methods, and needs no key', asy
   }
 });
 
-t.test('an unexpected failure of the server is 500, and its cause is only in the log', async (t) => {
+t.test('if the server fails unexpectedly, the reply is a 500, and only the log gives the cause', async (t) => {
   const lines: string[] = [];
   const store = openUrl('sqlite::memory:');
   const broken: OwnStore = {
@@ -262,7 +262,7 @@ t.test('an unexpected failure of the server is 500, and its cause is only in the
   t.match(logged.err, { message: /secret/, stack: /errors\.test/ });
 });
 
-t.test('an outage of the store is 503 with Retry-After, and later requests are served', async (t) => {
+t.test('during an outage of the store, the reply is a 503 with Retry-After; later requests are served', async (t) => {
   const store = openUrl('sqlite::memory:');
   let isBroken = true;
   const flaky: OwnStore = {

@@ -97,7 +97,7 @@ t.test('the server survives a client that disconnects at any moment, and logs no
   }
 });
 
-t.test('an invalid URL and a CONNECT are logged with the client address that the proxy sent', async (t) => {
+t.test('the log shows the client address from the proxy even for an invalid URL and for CONNECT', async (t) => {
   const lines: Record<string, unknown>[] = [];
   const log = { write: (line: string) => lines.push(JSON.parse(line)) };
   const { port } = await startService(t, { log, trustProxy: ['127.0.0.1'] });

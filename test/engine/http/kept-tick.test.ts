@@ -19,7 +19,7 @@ const PROGRAM = `
   process.nextTick(() => console.log(%HaveSameMap(KEPT_TICK[0], executionAsyncResource())));
 `;
 
-t.test('on an idle server, V8 keeps the optimized form of the objects of process.nextTick', (t) => {
+t.test('on an idle server, V8 keeps the fast hidden class of the objects that process.nextTick creates', (t) => {
   const args = ['--expose-gc', '--allow-natives-syntax', '--input-type=module', '--eval', PROGRAM];
   // Coverage is turned off, because V8 then uses other hidden classes.
   const env = { ...process.env, NODE_V8_COVERAGE: '' };

@@ -36,7 +36,7 @@ async function statusesOf(socket: Socket): Promise<string[]> {
 }
 
 t.test(
-  'pipelined requests are answered up to the limit; then the client gets a 503, and the connection closes',
+  'the server answers pipelined requests up to the limit; then it sends a 503 and closes the connection',
   async (t) => {
     const service = await startLimited(t, { MAX_PIPELINED: '16' });
     for (const url of ['/v1/pets', '/livez']) {
@@ -58,7 +58,7 @@ t.test(
   },
 );
 
-t.test('a 503 over the limit of pipelined requests has the Error body and a Retry-After', async (t) => {
+t.test('the 503 for too many pipelined requests has the Error body and a Retry-After', async (t) => {
   const service = await startLimited(t, { MAX_PIPELINED: '1' });
   const socket = await open(t, service);
   socket.write(get('/livez').repeat(2));
@@ -68,44 +68,47 @@ t.test('a 503 over the limit of pipelined requests has the Error body and a Retr
   t.match(JSON.parse(text.slice(text.lastIndexOf('{'))), { code: 'overloaded', status: 503 });
 });
 
-t.test('waiting connections are accepted before more pipelined requests of other connections are read', async (t) => {
-  const service = await startLimited(t, {});
-  const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
-  slow.pause();
-  let inARow = 0;
-  let most = 0;
-  service.app.server.on('connection', () => {
-    inARow++;
-    most = Math.max(most, inARow);
-  });
-  // Makes each turn of the event loop long, even on a fast machine.
-  service.app.server.on('request', () => {
-    inARow = 0;
-    const end = performance.now() + 0.1;
-    while (performance.now() < end);
-  });
-  const AHEAD = 16;
-  const busy = await Promise.all(Array.from({ length: 30 }, () => open(t, service)));
-  for (const socket of busy) {
-    let replies = 0;
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      replies += text.split('HTTP/1.1 200').length - 1;
-      if (replies % AHEAD === 0) socket.write(get('/livez').repeat(AHEAD));
+t.test(
+  'the server accepts waiting connections before it reads more pipelined requests of open connections',
+  async (t) => {
+    const service = await startLimited(t, {});
+    const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
+    slow.pause();
+    let inARow = 0;
+    let most = 0;
+    service.app.server.on('connection', () => {
+      inARow++;
+      most = Math.max(most, inARow);
     });
-    socket.write(get('/livez').repeat(AHEAD));
-  }
-  await Promise.all(busy.map((socket) => once(socket, 'data')));
-  const others = await Promise.all(Array.from({ length: 100 }, () => open(t, service)));
-  for (const socket of others) socket.write(get('/livez'));
-  await Promise.all([...others, ...busy].map((socket) => once(socket, 'data')));
-  t.ok(most > 50, `${most} in a row`);
-  t.ok(slow.isPaused(), 'a connection that was paused before stays paused');
-  slow.resume();
-  for (const socket of busy) socket.destroy();
-});
+    // Makes each turn of the event loop long, even on a fast machine.
+    service.app.server.on('request', () => {
+      inARow = 0;
+      const end = performance.now() + 0.1;
+      while (performance.now() < end);
+    });
+    const AHEAD = 16;
+    const busy = await Promise.all(Array.from({ length: 30 }, () => open(t, service)));
+    for (const socket of busy) {
+      let replies = 0;
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        replies += text.split('HTTP/1.1 200').length - 1;
+        if (replies % AHEAD === 0) socket.write(get('/livez').repeat(AHEAD));
+      });
+      socket.write(get('/livez').repeat(AHEAD));
+    }
+    await Promise.all(busy.map((socket) => once(socket, 'data')));
+    const others = await Promise.all(Array.from({ length: 100 }, () => open(t, service)));
+    for (const socket of others) socket.write(get('/livez'));
+    await Promise.all([...others, ...busy].map((socket) => once(socket, 'data')));
+    t.ok(most > 50, `${most} in a row`);
+    t.ok(slow.isPaused(), 'a connection that was paused before stays paused');
+    slow.resume();
+    for (const socket of busy) socket.destroy();
+  },
+);
 
 t.test(
-  'a server at its connection limit replaces an idle connection; without one, it answers only health checks, then none',
+  'at the connection limit, a new connection replaces an idle one; if none is idle, it only gets health checks',
   async (t) => {
     const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
     const first = await open(t, service);
@@ -134,26 +137,29 @@ t.test(
   },
 );
 
-t.test('a request waits while its client does not read earlier replies; then all are answered in order', async (t) => {
-  const service = await startLimited(t, {});
-  const create = post('{"name":"Rex","categoryId":1}');
-  const socket = (await open(t, service)).pause();
-  socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(8) + create + get('/v1/pets') + create);
-  await wait(300);
-  t.equal((await listPets(service.store, { limit: 10 })).body.text, '[]');
-  let text = '';
-  socket.setEncoding('latin1').on('data', (chunk) => {
-    text += chunk;
-  });
-  socket.resume().end();
-  await once(socket, 'close');
-  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  t.strictSame(statuses, [...Array(8).fill('200'), '201', '200', '201']);
-  t.match(text, /\[\{"id":1,"name":"Rex","categoryId":1\}\]/);
-});
+t.test(
+  'a create waits while its client does not read the earlier replies; then all requests are answered in order',
+  async (t) => {
+    const service = await startLimited(t, {});
+    const create = post('{"name":"Rex","categoryId":1}');
+    const socket = (await open(t, service)).pause();
+    socket.write(get('/docs/static/swagger-ui-bundle.js').repeat(8) + create + get('/v1/pets') + create);
+    await wait(300);
+    t.equal((await listPets(service.store, { limit: 10 })).body.text, '[]');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.resume().end();
+    await once(socket, 'close');
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    t.strictSame(statuses, [...Array(8).fill('200'), '201', '200', '201']);
+    t.match(text, /\[\{"id":1,"name":"Rex","categoryId":1\}\]/);
+  },
+);
 
 t.test(
-  'if a client reads no replies, the server reads only a limited number of its requests, and answers these',
+  'while a client reads no replies, the server reads only a limited part of its requests; later it answers all of them',
   async (t) => {
     const service = await startLimited(t, {});
     const [[served], socket] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
@@ -168,7 +174,7 @@ t.test(
 );
 
 t.test(
-  'connections that send many requests take turns; their requests and those of others are all answered',
+  'if 100 connections pipeline large requests, each request is answered, and a new client is not kept waiting',
   async (t) => {
     const service = await startLimited(t, {});
     const [[slow]] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);
@@ -183,7 +189,7 @@ t.test(
   },
 );
 
-t.test('malformed bytes after large requests get their 400 after the replies to these requests', async (t) => {
+t.test('malformed bytes after large pipelined requests get a 400, after the replies to these requests', async (t) => {
   const service = await startLimited(t, {});
   const socket = await open(t, service);
   socket.write(`${LARGE.repeat(3)}no HTTP\r\n\r\n`);
@@ -205,7 +211,7 @@ t.test('the connection of a client that does not read its reply is closed after 
 });
 
 t.test(
-  'a connection without a request stays open for KEEP_ALIVE_TIMEOUT, so that load balancers can rely on it',
+  'a connection stays open for KEEP_ALIVE_TIMEOUT after its last reply; the Keep-Alive header tells the client so',
   async (t) => {
     const { keepAliveTimeout } = loadConfig({ KEEP_ALIVE_TIMEOUT: '1000' });
     const socket = await open(t, await startService(t, { keepAliveTimeout }));

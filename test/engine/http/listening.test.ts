@@ -16,7 +16,7 @@ async function say(to: NetConnectOpts, bytes: string): Promise<string> {
 
 const livez = 'GET /livez HTTP/1.1\r\nHost: pets\r\nConnection: close\r\n\r\n';
 
-t.test('HOST may be a host name, and REQUEST_TIMEOUT any number of milliseconds', async (t) => {
+t.test('HOST may be a host name, and REQUEST_TIMEOUT may be any number of milliseconds', async (t) => {
   const { request } = await startServer(t, { env: { HOST: 'localhost', REQUEST_TIMEOUT: '30001' } });
   t.equal((await request('/livez')).status, 200);
 });
@@ -36,7 +36,7 @@ async function startOn(t: Test, passed: Server, settings: Record<string, string>
   return { child, output };
 }
 
-t.test('a server that receives a listening socket uses it instead of HOST and PORT', async (t) => {
+t.test('a server that inherits a listening socket uses it instead of HOST and PORT', async (t) => {
   const passed = createServer();
   await once(passed.listen(0, '127.0.0.1'), 'listening');
   const { port } = passed.address() as AddressInfo;
@@ -70,7 +70,7 @@ t.test("the server can listen on a Unix socket, where a trusted proxy reports th
 });
 
 t.test(
-  'the start checks that its port is free before it creates a database; a socket that it receives is not checked',
+  'if its port is taken, the start fails before it creates a database; a socket that it inherits is not checked',
   async (t) => {
     const taken = createServer();
     await once(taken.listen(0, '127.0.0.1'), 'listening');

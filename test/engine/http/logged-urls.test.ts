@@ -1,7 +1,7 @@
 import t from 'tap';
 import { buildToLogged } from '../../../src/contract-first/engine/http/log/logged-urls.ts';
 
-t.test('a logged URL never shows a key that contains delimiters, in any encoding', async (t) => {
+t.test('a logged URL hides a key that contains / and =, plain, percent-encoded or in upper case', async (t) => {
   const key = 'abc/def=ghi+jkl?mn';
   const toLogged = buildToLogged([], [key]);
   for (const sent of [key, encodeURIComponent(key), key.toUpperCase()]) {
@@ -13,7 +13,7 @@ t.test('a logged URL never shows a key that contains delimiters, in any encoding
 });
 
 t.test(
-  "a logged URL hides a key however often it is percent-encoded, in time proportional to the URL's length",
+  'a logged URL hides a key that was percent-encoded several times, without much processor time for a long URL',
   async (t) => {
     const key = 'abcdefghijklmnop';
     const toLogged = buildToLogged([], [key]);
@@ -27,7 +27,7 @@ t.test(
   },
 );
 
-t.test('at most a kilobyte of a URL is logged, and the cut never leaves part of a key', async (t) => {
+t.test('a logged URL is cut after about a kilobyte, and the cut never leaves part of a key', async (t) => {
   const key = 'abcdefghijklmnop';
   const toLogged = buildToLogged([], [key]);
   const long = `/v1/${'x'.repeat(1014)}/`;

@@ -26,13 +26,13 @@ async function start(t: Test, answer: RequestListener): Promise<{ server: Server
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-t.test('stopParsing does nothing to a connection that has lost its parser', async (t) => {
+t.test('stopParsing does nothing to a connection that no longer has an HTTP parser', async (t) => {
   const socket = new Socket();
   stopParsing(socket);
   t.notOk('parser' in socket);
 });
 
-t.test('after stopParsing, the connection parses no later request', async (t) => {
+t.test('after stopParsing, the server parses no further request of the connection', async (t) => {
   let requests = 0;
   const { port } = await start(t, (request, response) => {
     requests++;
@@ -45,7 +45,7 @@ t.test('after stopParsing, the connection parses no later request', async (t) =>
   socket.destroy();
 });
 
-t.test("appendToHead adds the given lines as the last lines of the reply's head", async (t) => {
+t.test("appendToHead adds header lines at the end of a reply's head", async (t) => {
   const { port } = await start(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 1 });
     appendToHead(response, 'x-a: 1\r\nx-b: 2\r\n');
@@ -57,23 +57,26 @@ t.test("appendToHead adds the given lines as the last lines of the reply's head"
   socket.destroy();
 });
 
-t.test('onSocketEnd closes a connection after its last reply', async (t) => {
-  const { server, port } = await start(t, (_request, response) => {
-    response.setHeader('connection', 'close');
-    response.end('a');
-  });
-  let ended = 0;
-  server.on('connection', (connection) =>
-    onSocketEnd(connection, (socket) => {
-      ended++;
-      socket.end();
-    }),
-  );
-  t.match(await connectRaw(port, GET).replies(), [{ headers: { connection: 'close' } }]);
-  t.equal(ended, 1);
-});
+t.test(
+  'onSocketEnd calls its function after the last reply of a connection, so that the function can close the connection',
+  async (t) => {
+    const { server, port } = await start(t, (_request, response) => {
+      response.setHeader('connection', 'close');
+      response.end('a');
+    });
+    let ended = 0;
+    server.on('connection', (connection) =>
+      onSocketEnd(connection, (socket) => {
+        ended++;
+        socket.end();
+      }),
+    );
+    t.match(await connectRaw(port, GET).replies(), [{ headers: { connection: 'close' } }]);
+    t.equal(ended, 1);
+  },
+);
 
-t.test('with answerHalfClosed, a client that has closed its sending side still gets a later reply', async (t) => {
+t.test('with answerHalfClosed, a client that has closed its sending side still gets its reply', async (t) => {
   const { server, port } = await start(t, async (request, response) => {
     await once(request.socket, 'end');
     setImmediate(() => response.end('a'));
@@ -86,27 +89,24 @@ t.test('with answerHalfClosed, a client that has closed its sending side still g
   }
 });
 
-t.test(
-  'with readWhenResumed, a connection that was inspected while it was paused is read again when it is resumed',
-  async (t) => {
-    const { server, port } = await start(t, (_request, response) => response.end('a'));
-    server.on('connection', readWhenResumed);
-    const { socket, replies } = connectRaw(port, GET);
-    const [served] = (await once(server, 'connection')) as [Socket];
-    await replies(1);
-    served.pause().on('data', () => {});
-    served.resume();
-    socket.write(GET);
-    t.equal((await replies(2)).length, 2);
-    served.destroy();
-    served.pause().resume();
-    await once(served, 'close');
-    socket.destroy();
-  },
-);
+t.test('with readWhenResumed, the server reads a paused connection again after resume()', async (t) => {
+  const { server, port } = await start(t, (_request, response) => response.end('a'));
+  server.on('connection', readWhenResumed);
+  const { socket, replies } = connectRaw(port, GET);
+  const [served] = (await once(server, 'connection')) as [Socket];
+  await replies(1);
+  served.pause().on('data', () => {});
+  served.resume();
+  socket.write(GET);
+  t.equal((await replies(2)).length, 2);
+  served.destroy();
+  served.pause().resume();
+  await once(served, 'close');
+  socket.destroy();
+});
 
 t.test(
-  "onPartHeaders gets the headers of a form's part as bytes, and can change them before they are read",
+  "onPartHeaders gets the headers of a form's part as bytes, and can change them before the parser uses them",
   async (t) => {
     const busboy = new Busboy({ headers: { 'content-type': 'multipart/form-data; boundary=x' } });
     const seen: unknown[] = [];

@@ -53,21 +53,24 @@ function buildLog() {
   return { lines, write: (line: string) => lines.push(JSON.parse(line)) };
 }
 
-t.test('the server closes the connection of a client that stays silent after its CONNECT, 400 or 408', async (t) => {
-  for (const [requestTimeout, sent, expected] of [
-    [60_000, [CONNECT, 'nonsense\r\n\r\n'], [[405], [400]]],
-    [200, ['GET / HTTP/1.1\r\nHost: pets\r\n', post('{"name":', 100)], [[408], [408]]],
-  ] as const) {
-    const { app, port } = await startService(t, { requestTimeout });
-    const clients = sent.map((bytes) => connectRaw(port, bytes));
-    const statuses = await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies())));
-    t.strictSame(statuses, expected);
-    // The clients keep their side open, so only the server can close the connections.
-    const count = promisify(app.server.getConnections.bind(app.server));
-    while ((await count()) > 0) await wait(50);
-    for (const { socket } of clients) socket.destroy();
-  }
-});
+t.test(
+  'after the reply to CONNECT, a 400 or a 408, the server closes the connection even if the client stays silent',
+  async (t) => {
+    for (const [requestTimeout, sent, expected] of [
+      [60_000, [CONNECT, 'nonsense\r\n\r\n'], [[405], [400]]],
+      [200, ['GET / HTTP/1.1\r\nHost: pets\r\n', post('{"name":', 100)], [[408], [408]]],
+    ] as const) {
+      const { app, port } = await startService(t, { requestTimeout });
+      const clients = sent.map((bytes) => connectRaw(port, bytes));
+      const statuses = await Promise.all(clients.map(async ({ replies }) => statusesOf(await replies())));
+      t.strictSame(statuses, expected);
+      // The clients keep their side open, so only the server can close the connections.
+      const count = promisify(app.server.getConnections.bind(app.server));
+      while ((await count()) > 0) await wait(50);
+      for (const { socket } of clients) socket.destroy();
+    }
+  },
+);
 
 t.test(
   'a client that resets a CONNECT does not end the process, and an open CONNECT does not delay SIGTERM',
@@ -87,7 +90,7 @@ t.test(
   },
 );
 
-t.test('a CONNECT after replies that the client has not read delays SIGTERM by at most STOP_TIMEOUT', async (t) => {
+t.test('a CONNECT behind replies that the client does not read delays the stop by at most STOP_TIMEOUT', async (t) => {
   const { child, port, exit } = await startServer(t, {
     env: { DRAIN_DELAY: '0', STOP_TIMEOUT: '1000' },
     isCovered: true,
@@ -101,7 +104,7 @@ t.test('a CONNECT after replies that the client has not read delays SIGTERM by a
   socket.destroy();
 });
 
-t.test('a client that sends its headers or its body too slowly gets a 408', async (t) => {
+t.test('a client that sends its headers or its body too slowly gets 408', async (t) => {
   const { port } = await startService(t, { requestTimeout: 1000 });
   const began = Date.now();
   const clients = ['GET /v1/pets HTTP/1.1\r\nHost: pets\r\n', post(PET, 100)].map((bytes) => connectRaw(port, bytes));
@@ -112,7 +115,7 @@ t.test('a client that sends its headers or its body too slowly gets a 408', asyn
   for (const { socket } of clients) socket.destroy();
 });
 
-t.test('a request after a 408 is not served, so that the client may safely send it again', async (t) => {
+t.test('the server executes no request after a 408, so that the client may safely send it again', async (t) => {
   const { store, port } = await startService(t, { requestTimeout: 300 });
   const { socket, replies } = connectRaw(port, post(PET.slice(0, 9), PET.length));
   const [reply] = await replies(1);
@@ -122,7 +125,7 @@ t.test('a request after a 408 is not served, so that the client may safely send 
   t.equal((await listPets(store, { limit: 10 })).body.text, '[]');
 });
 
-t.test('a malformed request gets its 400 after the replies to earlier requests of the connection', async (t) => {
+t.test('a malformed request gets its 400 after the replies to earlier requests on the connection', async (t) => {
   for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`]) {
     const { store, letGo } = buildSlowStore();
     const { port } = await startService(t, { store });
@@ -133,20 +136,23 @@ t.test('a malformed request gets its 400 after the replies to earlier requests o
   }
 });
 
-t.test('a malformed request after a create gets its 400 even if the client has closed its sending side', async (t) => {
-  for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`, 'GET / HT']) {
-    const { store, letGo, created } = buildSlowStore();
-    const { port } = await startService(t, { store });
-    const { socket, replies } = connectRaw(port, post(PET) + bad);
-    socket.end();
-    while (created.length < 1) await wait(10);
-    await wait(100);
-    letGo();
-    t.strictSame(statusesOf(await replies()), [201, bad === CONNECT ? 405 : 400], bad);
-  }
-});
+t.test(
+  'a malformed request behind a create gets its 400, even if the client has closed its sending side',
+  async (t) => {
+    for (const bad of ['nonsense\r\n\r\n', CONNECT, `${head('POST /v1/pets', ...CHUNKED)}zz\r\n`, 'GET / HT']) {
+      const { store, letGo, created } = buildSlowStore();
+      const { port } = await startService(t, { store });
+      const { socket, replies } = connectRaw(port, post(PET) + bad);
+      socket.end();
+      while (created.length < 1) await wait(10);
+      await wait(100);
+      letGo();
+      t.strictSame(statusesOf(await replies()), [201, bad === CONNECT ? 405 : 400], bad);
+    }
+  },
+);
 
-t.test('a pipelined request waits until the request before it is answered', async (t) => {
+t.test('a pipelined request waits until the server has answered the request before it', async (t) => {
   const { store, letGo, created } = buildSlowStore();
   const { port } = await startService(t, { store });
   const { replies, socket } = connectRaw(port, post(PET) + post(PET) + head('GET /v1/pets'));
@@ -159,32 +165,39 @@ t.test('a pipelined request waits until the request before it is answered', asyn
   socket.destroy();
 });
 
-t.test('if a body turns out to be malformed after its reply, the client gets no second reply', async (t) => {
-  const { port } = await startService(t, { limits: loadConfig({ MAX_PIPELINED: '1' }) });
-  const over = connectRaw(port, head('GET /v1/pets') + head('POST /v1/pets', ...CHUNKED));
-  await over.replies(2);
-  over.socket.write('zz\r\n');
-  t.strictSame(statusesOf(await over.replies()), [200, 503], 'a body that turns malformed after a 503 over the limits');
-  over.socket.destroy();
-  const { store, letGo, created } = buildSlowStore();
-  const slow = await startService(t, { store, limits: loadConfig({ MAX_PIPELINED: '1' }) });
-  const waiting = connectRaw(slow.port, `${post(PET) + head('POST /v1/pets', ...CHUNKED)}zz\r\n`);
-  while (created.length < 1) await wait(10);
-  letGo();
-  t.strictSame(
-    statusesOf(await waiting.replies()),
-    [201, 400],
-    'a malformed body behind a reply that is still to come',
-  );
-  waiting.socket.destroy();
-  const { socket, replies } = connectRaw(port, head('GET /v1/pets', ...CHUNKED));
-  await replies(1);
-  socket.write('zz\r\n');
-  t.strictSame(statusesOf(await replies()), [200]);
-  socket.destroy();
-});
+t.test(
+  'if a body turns out to be malformed when its request has been answered, the client gets no second reply',
+  async (t) => {
+    const { port } = await startService(t, { limits: loadConfig({ MAX_PIPELINED: '1' }) });
+    const over = connectRaw(port, head('GET /v1/pets') + head('POST /v1/pets', ...CHUNKED));
+    await over.replies(2);
+    over.socket.write('zz\r\n');
+    t.strictSame(
+      statusesOf(await over.replies()),
+      [200, 503],
+      'a body that turns malformed after a 503 over the limits',
+    );
+    over.socket.destroy();
+    const { store, letGo, created } = buildSlowStore();
+    const slow = await startService(t, { store, limits: loadConfig({ MAX_PIPELINED: '1' }) });
+    const waiting = connectRaw(slow.port, `${post(PET) + head('POST /v1/pets', ...CHUNKED)}zz\r\n`);
+    while (created.length < 1) await wait(10);
+    letGo();
+    t.strictSame(
+      statusesOf(await waiting.replies()),
+      [201, 400],
+      'a malformed body behind a reply that is still to come',
+    );
+    waiting.socket.destroy();
+    const { socket, replies } = connectRaw(port, head('GET /v1/pets', ...CHUNKED));
+    await replies(1);
+    socket.write('zz\r\n');
+    t.strictSame(statusesOf(await replies()), [200]);
+    socket.destroy();
+  },
+);
 
-t.test('100 Continue is never sent in the middle of a reply', async (t) => {
+t.test('the server never sends 100 Continue in the middle of a reply', async (t) => {
   const { port } = await startService(t);
   const { replies, received, socket } = connectRaw(
     port,
@@ -198,7 +211,7 @@ t.test('100 Continue is never sent in the middle of a reply', async (t) => {
   socket.destroy();
 });
 
-t.test('the server sends nothing after a reply that ends the connection', async (t) => {
+t.test('after a reply with which the server ends a connection, it sends nothing more', async (t) => {
   const { port } = await startService(t);
   const lasts = [
     head('GET /v1/pets', 'Connection: close'),
@@ -245,7 +258,7 @@ t.test('every request leaves one line in the log, even a malformed one', async (
 });
 
 t.test(
-  'a client that disconnects leaves one log line for each request that it began, and no logged error',
+  'if a client disconnects, the log has one line for each request that the client began, and no error',
   async (t) => {
     const log = buildLog();
     const { store, letGo, created } = buildSlowStore();

@@ -26,63 +26,72 @@ const FAILED = {
   headers: { 'x-request-id': /./, note: undefined, 'x-more': undefined },
 };
 
-t.test('if a header of a handler cannot be sent, the reply is a 500, and the log names the header', async (t) => {
-  const log: string[] = [];
-  let note = '';
-  const note200 = () => ({ status: 200, body: {}, headers: { Note: note } });
-  const { port } = await serve(t, NOTES, { note: note200 }, { log: { write: (line) => log.push(line) } });
-  for (const [name, value] of Object.entries(FAULTY)) {
-    note = value;
-    t.match(await ask(port, '/v1/notes'), FAILED, name);
-    t.match(log.join(''), /The header Note was answered with/, name);
-    log.length = 0;
-  }
-  note = 'a\tb é';
-  t.match(await ask(port, '/v1/notes'), { status: 200 });
-});
-
-t.test('if a header of a plugin cannot be sent, the reply is a 500 that keeps all other headers', async (t) => {
-  let value = '';
-  const log: string[] = [];
-  const { port } = await startService(t, {
-    log: { write: (line) => log.push(line) },
-    addPlugins: async (app) => {
-      app.addHook('onRequest', async (_request, reply) => void reply.headers({ note: value, vary: 'origin' }));
-    },
-  });
-  for (const [name, text] of Object.entries(FAULTY)) {
-    value = text;
-    for (const path of ['/v1/pets', '/v1/pets/1', '/nothing', '/docs', '/livez']) {
-      const reply = await ask(port, path);
-      t.match(reply, { ...FAILED, headers: { ...FAILED.headers, vary: 'origin' } }, `${name} ${path}`);
-      t.match(log.join(''), /Invalid character in header content/, `${name} ${path}`);
+t.test(
+  'if a handler sets a header that HTTP cannot carry, the reply is a 500, and the log names the header',
+  async (t) => {
+    const log: string[] = [];
+    let note = '';
+    const note200 = () => ({ status: 200, body: {}, headers: { Note: note } });
+    const { port } = await serve(t, NOTES, { note: note200 }, { log: { write: (line) => log.push(line) } });
+    for (const [name, value] of Object.entries(FAULTY)) {
+      note = value;
+      t.match(await ask(port, '/v1/notes'), FAILED, name);
+      t.match(log.join(''), /The header Note was answered with/, name);
       log.length = 0;
     }
-  }
-});
+    note = 'a\tb é';
+    t.match(await ask(port, '/v1/notes'), { status: 200 });
+  },
+);
+
+t.test(
+  'if a plugin sets a header that HTTP cannot carry, the reply is a 500 that keeps all other headers',
+  async (t) => {
+    let value = '';
+    const log: string[] = [];
+    const { port } = await startService(t, {
+      log: { write: (line) => log.push(line) },
+      addPlugins: async (app) => {
+        app.addHook('onRequest', async (_request, reply) => void reply.headers({ note: value, vary: 'origin' }));
+      },
+    });
+    for (const [name, text] of Object.entries(FAULTY)) {
+      value = text;
+      for (const path of ['/v1/pets', '/v1/pets/1', '/nothing', '/docs', '/livez']) {
+        const reply = await ask(port, path);
+        t.match(reply, { ...FAILED, headers: { ...FAILED.headers, vary: 'origin' } }, `${name} ${path}`);
+        t.match(log.join(''), /Invalid character in header content/, `${name} ${path}`);
+        log.length = 0;
+      }
+    }
+  },
+);
 
 for (const odd of ['/宠物', '/>; rel="next", <`', '/${open']) {
-  t.test(`characters that a URL cannot contain are percent-encoded in Location and Link: ${odd}`, async (t) => {
-    const yaml = edited(({ contract, headers, listPets, getPet }) => {
-      rename(contract.paths, '/pets', odd);
-      rename(contract.paths, '/pets/{petId}', `${odd}/{petId}`);
-      listPets.responses['200'].headers.Link.schema = { type: 'string' };
-      headers.Successor.schema = { type: 'string' };
-      getPet['x-successor'] = 'listPets';
-    });
-    const { request } = await serve(t, yaml, {});
-    const path = `/v1${encodeURI(odd)}`;
-    for (const id of [1, 2]) {
-      const { status, headers } = await request(path, { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
-      t.match({ status, headers }, { status: 201, headers: { location: `${path}/${id}` } });
-    }
-    t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
-    t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
-  });
+  t.test(
+    `a path with characters that a URL cannot contain is percent-encoded in Location and Link: ${odd}`,
+    async (t) => {
+      const yaml = edited(({ contract, headers, listPets, getPet }) => {
+        rename(contract.paths, '/pets', odd);
+        rename(contract.paths, '/pets/{petId}', `${odd}/{petId}`);
+        listPets.responses['200'].headers.Link.schema = { type: 'string' };
+        headers.Successor.schema = { type: 'string' };
+        getPet['x-successor'] = 'listPets';
+      });
+      const { request } = await serve(t, yaml, {});
+      const path = `/v1${encodeURI(odd)}`;
+      for (const id of [1, 2]) {
+        const { status, headers } = await request(path, { method: 'POST', body: { name: 'Rex', categoryId: 7 } });
+        t.match({ status, headers }, { status: 201, headers: { location: `${path}/${id}` } });
+      }
+      t.match((await request(`${path}?limit=1`)).headers, { link: `<${path}?limit=1&after=` });
+      t.match(await request(`${path}/2`), { status: 200, headers: { link: `<${path}>; rel="successor-version"` } });
+    },
+  );
 }
 
 t.test(
-  'a declared reply header that can never be sent stops the start, before a handler stores anything',
+  'if the contract declares a reply header with an impossible name or value, the service does not start',
   async (t) => {
     const headers = {
       宠物: { schema: { type: 'string' } },

@@ -27,7 +27,7 @@ function buildLog() {
   return { lines, write, fields };
 }
 
-t.test('the log line of a request is what pino would write, for any URL', async (t) => {
+t.test('the log line of a request has the same text as a line of the pino logger, for any URL', async (t) => {
   const log = buildLog();
   const { port } = await startService(t, { log });
   const urls = ['/v1/pets?status=sold', '/"quoted"', '/back\\slash', "/<&>'", '/%22%00'];
@@ -65,49 +65,55 @@ t.test('the log line of a request names the operation and the caller', async (t)
   }
 });
 
-t.test('the log line of a repeated create says that its reply was replayed', async (t) => {
-  const log = buildLog();
-  const { request } = await startService(t, { log });
-  const headers = { 'idempotency-key': 'one' };
-  for (const [index, replayed] of [undefined, true].entries()) {
-    await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 }, headers });
-    t.match(await log.fields(index + 1), { replayed, status: 201 });
-  }
-});
+t.test(
+  'the log line of a create that was repeated with its Idempotency-Key says that its reply was replayed',
+  async (t) => {
+    const log = buildLog();
+    const { request } = await startService(t, { log });
+    const headers = { 'idempotency-key': 'one' };
+    for (const [index, replayed] of [undefined, true].entries()) {
+      await request('/v1/pets', { method: 'POST', body: { name: 'Rex', categoryId: 7 }, headers });
+      t.match(await log.fields(index + 1), { replayed, status: 201 });
+    }
+  },
+);
 
-t.test('a valid traceparent appears in the log line and the request id; an invalid one is ignored', async (t) => {
-  const log = buildLog();
-  const { request } = await startService(t, { log });
-  const [traceId, parentId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
-  const valid = `00-${traceId}-${parentId}-01`;
-  const cases: [sent: string | string[], isValid: boolean][] = [
-    [valid, true],
-    [`cc-${traceId}-${parentId}-ff`, true],
-    [`cc-${traceId}-${parentId}-01-what-the-future-brings`, true],
-    [`cc-${traceId}-${parentId}-01.what`, false],
-    [`${valid}-more`, false],
-    [`${valid}-`, false],
-    [`ff-${traceId}-${parentId}-01`, false],
-    [`00-${traceId.toUpperCase()}-${parentId}-01`, false],
-    [`00-${'0'.repeat(32)}-${parentId}-01`, false],
-    [`00-${traceId}-${'0'.repeat(16)}-01`, false],
-    [`00-${traceId}-${parentId}`, false],
-    [`00-${traceId}-${parentId}-1`, false],
-    ['', false],
-    [[valid, valid], false],
-  ];
-  for (const [index, [traceparent, isValid]] of cases.entries()) {
-    const id = (await request('/v1/pets?limit=0', { headers: { traceparent } })).headers['x-request-id'] as string;
-    const fields = await log.fields(index + 1);
-    t.match(id, isValid ? new RegExp(`^[\\w-]{8}-\\w+\\.${traceId}$`) : /^[\w-]{8}-\w+$/, String(traceparent));
-    const expected = isValid
-      ? { reqId: id, traceId, parentId }
-      : { reqId: id, traceId: undefined, parentId: undefined };
-    t.strictSame({ reqId: fields.reqId, traceId: fields.traceId, parentId: fields.parentId }, expected);
-  }
-});
+t.test(
+  'the log line and the request id contain the trace id of a valid traceparent; an invalid one is ignored',
+  async (t) => {
+    const log = buildLog();
+    const { request } = await startService(t, { log });
+    const [traceId, parentId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+    const valid = `00-${traceId}-${parentId}-01`;
+    const cases: [sent: string | string[], isValid: boolean][] = [
+      [valid, true],
+      [`cc-${traceId}-${parentId}-ff`, true],
+      [`cc-${traceId}-${parentId}-01-what-the-future-brings`, true],
+      [`cc-${traceId}-${parentId}-01.what`, false],
+      [`${valid}-more`, false],
+      [`${valid}-`, false],
+      [`ff-${traceId}-${parentId}-01`, false],
+      [`00-${traceId.toUpperCase()}-${parentId}-01`, false],
+      [`00-${'0'.repeat(32)}-${parentId}-01`, false],
+      [`00-${traceId}-${'0'.repeat(16)}-01`, false],
+      [`00-${traceId}-${parentId}`, false],
+      [`00-${traceId}-${parentId}-1`, false],
+      ['', false],
+      [[valid, valid], false],
+    ];
+    for (const [index, [traceparent, isValid]] of cases.entries()) {
+      const id = (await request('/v1/pets?limit=0', { headers: { traceparent } })).headers['x-request-id'] as string;
+      const fields = await log.fields(index + 1);
+      t.match(id, isValid ? new RegExp(`^[\\w-]{8}-\\w+\\.${traceId}$`) : /^[\w-]{8}-\w+$/, String(traceparent));
+      const expected = isValid
+        ? { reqId: id, traceId, parentId }
+        : { reqId: id, traceId: undefined, parentId: undefined };
+      t.strictSame({ reqId: fields.reqId, traceId: fields.traceId, parentId: fields.parentId }, expected);
+    }
+  },
+);
 
-t.test('each rejected request has its own log line, even over a rate limit and in a flood', async (t) => {
+t.test('each rejected request gets its own log line, even over a rate limit and in a flood of requests', async (t) => {
   const log = buildLog();
   const store = openUrl('sqlite::memory:');
   const key = makeKey('petstore');
@@ -135,73 +141,82 @@ t.test('each rejected request has its own log line, even over a rate limit and i
   t.strictSame(lines.sort(), expected.sort());
 });
 
-t.test("if the proxies are trusted, the log line of a request has the client's address", async (t) => {
-  for (const [trustProxy, forwarded, expected] of [
-    [[], '192.0.2.1', '127.0.0.1'],
-    [['192.0.2.0/24'], '198.51.100.7', '127.0.0.1'],
-    [['127.0.0.1'], undefined, '127.0.0.1'],
-    [['127.0.0.1'], '198.51.100.7', '198.51.100.7'],
-    [['127.0.0.1'], '203.0.113.9, 198.51.100.7', '198.51.100.7'],
-    [['127.0.0.0/8', '198.51.100.7', 'fd00::/8'], '203.0.113.9, fd00::1, 198.51.100.7', '203.0.113.9'],
-    [['127.0.0.0/8'], '"what', '127.0.0.1'],
-    [['127.0.0.0/8', '::ffff:198.51.100.0/120'], '2001:DB8::0, [::ffff:198.51.100.7]:80', '2001:db8::'],
-  ] as [string[], string | undefined, string][]) {
-    const log = buildLog();
-    const { request } = await startService(t, { log, trustProxy });
-    await request('/v1/pets', { headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } });
-    t.equal((await log.fields(1)).ip, expected, `${trustProxy} ${forwarded}`);
-  }
-});
+t.test(
+  'behind a trusted proxy, the log line of a request contains the client address that the proxy sent',
+  async (t) => {
+    for (const [trustProxy, forwarded, expected] of [
+      [[], '192.0.2.1', '127.0.0.1'],
+      [['192.0.2.0/24'], '198.51.100.7', '127.0.0.1'],
+      [['127.0.0.1'], undefined, '127.0.0.1'],
+      [['127.0.0.1'], '198.51.100.7', '198.51.100.7'],
+      [['127.0.0.1'], '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+      [['127.0.0.0/8', '198.51.100.7', 'fd00::/8'], '203.0.113.9, fd00::1, 198.51.100.7', '203.0.113.9'],
+      [['127.0.0.0/8'], '"what', '127.0.0.1'],
+      [['127.0.0.0/8', '::ffff:198.51.100.0/120'], '2001:DB8::0, [::ffff:198.51.100.7]:80', '2001:db8::'],
+    ] as [string[], string | undefined, string][]) {
+      const log = buildLog();
+      const { request } = await startService(t, { log, trustProxy });
+      await request('/v1/pets', { headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } });
+      t.equal((await log.fields(1)).ip, expected, `${trustProxy} ${forwarded}`);
+    }
+  },
+);
 
-t.test('a connection that is reset before its request is read is logged without a client address', async (t) => {
-  for (const trustProxy of [[], ['127.0.0.1']]) {
-    const log = buildLog();
-    const { port } = await startService(t, { log, trustProxy });
-    execFileSync(process.execPath, ['-e', GO_AWAY, `${port}`]);
-    const { method, url, ip } = await log.fields(1);
-    t.strictSame({ method, url, ip }, { method: 'GET', url: '/v1/pets', ip: undefined });
-  }
-});
+t.test(
+  'if a connection is reset before the server reads its request, the log line of the request has no client address',
+  async (t) => {
+    for (const trustProxy of [[], ['127.0.0.1']]) {
+      const log = buildLog();
+      const { port } = await startService(t, { log, trustProxy });
+      execFileSync(process.execPath, ['-e', GO_AWAY, `${port}`]);
+      const { method, url, ip } = await log.fields(1);
+      t.strictSame({ method, url, ip }, { method: 'GET', url: '/v1/pets', ip: undefined });
+    }
+  },
+);
 
-t.test('log lines of a plugin carry the request id, and the request still has one line of its own', async (t) => {
-  const log = buildLog();
-  const { app, request } = await startService(t, {
-    log,
-    addPlugins: async (app) => {
-      app.log.info('the team has come');
-      app.addHook('onRequest', async ({ log, raw }) => {
-        if (raw.url !== '/v1/pets') return;
-        log.warn({ share: 2 }, 'seen');
-        log.child({ part: 'door' }).info('seen closer');
-        log.level = log.level === 'info' ? 'error' : 'info';
-        log.info('not seen');
-      });
-      app.get('/own', { logLevel: 'error' }, async (request) => {
-        request.log.warn('too quiet for this route');
-        request.log.error({ req: request.raw }, 'heard');
-        return {};
-      });
-      app.addHook('onResponse', async ({ url }) => {
-        if (url === '/livez') throw new Error('behind the reply');
-      });
-    },
-  });
-  const ids: unknown[] = [];
-  for (const url of ['/v1/pets', '/own?key=petstore_secretsecretsecret', '/livez'])
-    ids.push((await request(url)).headers['x-request-id']);
-  await app.close();
-  const lines = log.lines.map((line) => JSON.parse(line));
-  const reported = lines.map(({ level, reqId, msg, url }) => [level, ids.indexOf(reqId), msg, url]);
-  t.strictSame(
-    reported.filter(([, , msg]) => msg !== 'request'),
-    [
-      [30, -1, 'the team has come', undefined],
-      [40, 0, 'seen', undefined],
-      [30, 0, 'seen closer', undefined],
-      [50, 1, 'heard', undefined],
-      [50, 2, 'a hook failed after the reply', undefined],
-    ],
-  );
-  t.equal(reported.filter(([, , msg]) => msg === 'request').length, 3);
-  t.notMatch(log.lines.join(''), 'petstore_secret');
-});
+t.test(
+  'log lines of a plugin contain the request id; the request still gets one log line from the server',
+  async (t) => {
+    const log = buildLog();
+    const { app, request } = await startService(t, {
+      log,
+      addPlugins: async (app) => {
+        app.log.info('the team has come');
+        app.addHook('onRequest', async ({ log, raw }) => {
+          if (raw.url !== '/v1/pets') return;
+          log.warn({ share: 2 }, 'seen');
+          log.child({ part: 'door' }).info('seen closer');
+          log.level = log.level === 'info' ? 'error' : 'info';
+          log.info('not seen');
+        });
+        app.get('/own', { logLevel: 'error' }, async (request) => {
+          request.log.warn('too quiet for this route');
+          request.log.error({ req: request.raw }, 'heard');
+          return {};
+        });
+        app.addHook('onResponse', async ({ url }) => {
+          if (url === '/livez') throw new Error('behind the reply');
+        });
+      },
+    });
+    const ids: unknown[] = [];
+    for (const url of ['/v1/pets', '/own?key=petstore_secretsecretsecret', '/livez'])
+      ids.push((await request(url)).headers['x-request-id']);
+    await app.close();
+    const lines = log.lines.map((line) => JSON.parse(line));
+    const reported = lines.map(({ level, reqId, msg, url }) => [level, ids.indexOf(reqId), msg, url]);
+    t.strictSame(
+      reported.filter(([, , msg]) => msg !== 'request'),
+      [
+        [30, -1, 'the team has come', undefined],
+        [40, 0, 'seen', undefined],
+        [30, 0, 'seen closer', undefined],
+        [50, 1, 'heard', undefined],
+        [50, 2, 'a hook failed after the reply', undefined],
+      ],
+    );
+    t.equal(reported.filter(([, , msg]) => msg === 'request').length, 3);
+    t.notMatch(log.lines.join(''), 'petstore_secret');
+  },
+);

@@ -205,7 +205,7 @@ function isError(place: string, thrown: unknown): boolean {
 }
 
 t.test(
-  "a value thrown anywhere in the service is a 500 with the request id and the contract's Error body",
+  'if code anywhere in the service throws any value, the reply is a 500 with the request id and the Error body',
   async (t) => {
     const { failing, lines } = await startThrower(t);
     const all = URLS.flatMap((url) => places(url).map((place) => ({ url, place })));
@@ -231,7 +231,7 @@ t.test(
 const STATUSES = Object.entries(CODES).map(([status, code]) => ({ status: Number(status), code }));
 
 t.test(
-  'an error of a plugin keeps its status and gets an error code; clients see its message only below 500',
+  'an error that a plugin throws keeps its status and gets an error code; clients see its message only below 500',
   async (t) => {
     const { failing, lines } = await startThrower(t);
     const forms = Object.keys(FORMS);
@@ -271,7 +271,7 @@ t.test(
 );
 
 t.test(
-  'an error reply keeps the headers of the error, except those of a body and those that cannot be sent',
+  'an error reply keeps the headers of the thrown error, except those that describe a body or cannot be sent',
   async (t) => {
     const headers = {
       'X-Team': 'a',
@@ -291,45 +291,54 @@ t.test(
   },
 );
 
-t.test("a request to a plugin's route is checked by the route's own schema, with Fastify's messages", async (t) => {
-  const { request } = await startService(t, {
-    addPlugins: async (app) => {
-      const body = { type: 'object', required: ['name'] };
-      app.post('/own', { schema: { body } }, () => ({}));
-    },
-  });
-  const { status, body } = await request('/own', { method: 'POST', body: {} });
-  t.match({ status, body }, { status: 400, body: { code: 'invalid_request', message: /required property 'name'/ } });
-});
+t.test(
+  "the server checks a request to a plugin's own route with the schema of that route, and sends Fastify's messages",
+  async (t) => {
+    const { request } = await startService(t, {
+      addPlugins: async (app) => {
+        const body = { type: 'object', required: ['name'] };
+        app.post('/own', { schema: { body } }, () => ({}));
+      },
+    });
+    const { status, body } = await request('/own', { method: 'POST', body: {} });
+    t.match({ status, body }, { status: 400, body: { code: 'invalid_request', message: /required property 'name'/ } });
+  },
+);
 
-t.test('a request without its key is rejected even if a hook throws null', async (t) => {
-  const lines: string[] = [];
-  const { request } = await startService(t, {
-    log: { write: (line) => lines.push(line) },
-    addPlugins: async (app) => {
-      app.addHook('onRequest', () => {
-        throw null;
-      });
-    },
-  });
-  for (const key of [KEY, 'wrong', null]) {
-    lines.length = 0;
-    for (const options of [{ method: 'POST', body: { name: 'Rex', categoryId: 7 } }, {}]) {
-      const { status, body } = await request('/v1/pets', { key, ...options });
-      t.match({ status, body }, { status: 500, body: { code: 'internal_error' } });
+t.test(
+  "if a hook throws null, the reply is a 500 instead of the operation's reply, because the key was not checked",
+  async (t) => {
+    const lines: string[] = [];
+    const { request } = await startService(t, {
+      log: { write: (line) => lines.push(line) },
+      addPlugins: async (app) => {
+        app.addHook('onRequest', () => {
+          throw null;
+        });
+      },
+    });
+    for (const key of [KEY, 'wrong', null]) {
+      lines.length = 0;
+      for (const options of [{ method: 'POST', body: { name: 'Rex', categoryId: 7 } }, {}]) {
+        const { status, body } = await request('/v1/pets', { key, ...options });
+        t.match({ status, body }, { status: 500, body: { code: 'internal_error' } });
+      }
+      t.match(lines[0], 'a hook threw null or undefined: the key was not checked');
     }
-    t.match(lines[0], 'a hook threw null or undefined: the key was not checked');
-  }
-});
+  },
+);
 
-t.test('a reply that fails after its head was sent is cut off, so that the client notices', async (t) => {
-  const { port } = await startService(t, {
-    addPlugins: async (app) => {
-      app.get('/own', (_request, { raw }) => {
-        raw.writeHead(200).write('x');
-        throw new Error('No.');
-      });
-    },
-  });
-  await t.rejects(fetch(`http://127.0.0.1:${port}/own`).then((response) => response.text()));
-});
+t.test(
+  'if a handler fails after it sent the head of a reply, the server cuts the reply off, so that the client notices',
+  async (t) => {
+    const { port } = await startService(t, {
+      addPlugins: async (app) => {
+        app.get('/own', (_request, { raw }) => {
+          raw.writeHead(200).write('x');
+          throw new Error('No.');
+        });
+      },
+    });
+    await t.rejects(fetch(`http://127.0.0.1:${port}/own`).then((response) => response.text()));
+  },
+);

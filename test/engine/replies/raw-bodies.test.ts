@@ -46,7 +46,7 @@ function watched(chunks: unknown[], failure?: Error) {
 }
 
 t.test(
-  "a handler's text and bytes are sent unchanged, whole or as a stream, with the contract's media type",
+  "the server sends a handler's text, bytes or stream unchanged, with the media type of the contract",
   async (t) => {
     const cases: [url: string, type: string, make: () => unknown, text: string, isWhole: boolean][] = [
       ['/v1/table', 'text/csv; charset=utf-8', () => 'id,name\n1,Zoë\n', 'id,name\n1,Zoë\n', true],
@@ -71,7 +71,7 @@ t.test(
   },
 );
 
-t.test('HEAD gets the headers of GET, and only the first chunk of a streamed body is produced', async (t) => {
+t.test("HEAD gets the headers of GET; the handler's stream produces only its first chunk", async (t) => {
   const { make, state, seen } = watched(['a', 'b']);
   body = make;
   const over = once(seen, 'over');
@@ -82,7 +82,7 @@ t.test('HEAD gets the headers of GET, and only the first chunk of a streamed bod
   t.equal(state.taken, 2);
 });
 
-t.test('if a streamed body fails before its first chunk, the reply is a 500', async (t) => {
+t.test("if a handler's stream fails before its first chunk, the reply is a 500", async (t) => {
   const failing = async function* () {
     throw new Error('no table');
     // biome-ignore lint/correctness/noUnreachable: what makes it a generator
@@ -101,7 +101,7 @@ t.test('if a streamed body fails before its first chunk, the reply is a 500', as
 });
 
 t.test(
-  'if a streamed body fails later, the error is logged, and the connection is cut so that the client notices',
+  "if a handler's stream fails after its first chunk, the server logs the error and cuts the connection",
   async (t) => {
     for (const [chunks, failure, cause] of [
       [['id\n', '1\n'], new Error('the disk is gone'), 'the disk is gone'],
@@ -142,7 +142,7 @@ t.test(
 );
 
 t.test(
-  "a handler's stream ends when its client disconnects, whether it is running, waiting or not yet begun",
+  "the server ends a handler's stream when the client disconnects, even if the stream waits or has not begun",
   async (t) => {
     const ended = new EventEmitter();
     const endless = () => {
@@ -183,7 +183,7 @@ t.test(
   },
 );
 
-t.test("a handler's stream ends if its client closes its sending side during the reply", async (t) => {
+t.test("the server ends a handler's stream if the client closes its sending side during the reply", async (t) => {
   const ended = new EventEmitter();
   body = async function* () {
     try {
@@ -205,28 +205,31 @@ for (const [how, event, leave] of [
   ['closed its sending side', 'end', 'destroy'],
   ['reset the connection', 'close', 'resetAndDestroy'],
 ] as const)
-  t.test(`when the client has ${how} before its reply begins, the reply ends at once`, async (t) => {
-    const gone = new Promise((resolve) => {
-      app.server.once('connection', (socket) => socket.once(event, resolve));
-    });
-    const called = new EventEmitter();
-    const ended = once(called, 'ended');
-    const asked = new Promise<void>((resolve) => {
-      body = async () => {
-        resolve();
-        await gone;
-        const end = async () => called.emit('ended');
-        return { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }), return: end }) };
-      };
-    });
-    const { socket } = connectRaw(port, ask().replace('table', 'anything'));
-    await asked;
-    socket[leave]();
-    await ended;
-    t.notMatch(log.join(''), 'cut off');
-  });
+  t.test(
+    `if the client has ${how} before a streamed reply begins, the server ends the handler's stream at once`,
+    async (t) => {
+      const gone = new Promise((resolve) => {
+        app.server.once('connection', (socket) => socket.once(event, resolve));
+      });
+      const called = new EventEmitter();
+      const ended = once(called, 'ended');
+      const asked = new Promise<void>((resolve) => {
+        body = async () => {
+          resolve();
+          await gone;
+          const end = async () => called.emit('ended');
+          return { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }), return: end }) };
+        };
+      });
+      const { socket } = connectRaw(port, ask().replace('table', 'anything'));
+      await asked;
+      socket[leave]();
+      await ended;
+      t.notMatch(log.join(''), 'cut off');
+    },
+  );
 
-t.test("an error while a handler's stream is closed is logged", async (t) => {
+t.test("if the server closes a handler's stream and the stream throws, the log shows the error", async (t) => {
   const end = async () => {
     throw new Error('cannot be closed');
   };
@@ -235,7 +238,7 @@ t.test("an error while a handler's stream is closed is logged", async (t) => {
   t.match(log.join(''), /"message":"cannot be closed".*"msg":"the end of a reply failed"/);
 });
 
-t.test('a stopping server waits for an unfinished reply, and then closes its connection', async (t) => {
+t.test('a stopping server waits until a streamed reply is complete, and then closes its connection', async (t) => {
   const chunks = new EventEmitter();
   body = async function* () {
     yield 'first';

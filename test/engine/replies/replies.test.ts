@@ -22,7 +22,7 @@ const SHELF = {
 };
 const GOOD = { code: 'A', size: 7n };
 
-t.test("a handler's answer that breaks its schema is a 500, and the log lists every cause", async (t) => {
+t.test("if a handler's answer breaks its schema, the reply is a 500, and the log lists every problem", async (t) => {
   let answer: Json;
   const { send, log } = await startEcho(t, { reply: SHELF, answer: () => answer });
   const cases: [answer: Json, ...causes: string[]][] = [
@@ -51,7 +51,7 @@ t.test("a handler's answer that breaks its schema is a 500, and the log lists ev
   }
 });
 
-t.test("a handler's valid answer is sent unchanged, without added defaults", async (t) => {
+t.test("the server sends a handler's valid answer unchanged, and adds no defaults", async (t) => {
   let answer: Json;
   const { send } = await startEcho(t, { reply: SHELF, answer: () => answer });
   const cases: [answer: Json, text: string][] = [
@@ -72,7 +72,7 @@ t.test("a handler's valid answer is sent unchanged, without added defaults", asy
   }
 });
 
-t.test("a field that the reply's schema allows is sent, even if the schema does not name it", async (t) => {
+t.test("the server sends fields that a reply's schema allows without naming them", async (t) => {
   const cat = { type: 'object', required: ['lives'], properties: { lives: INT64 } };
   const dog = { type: 'object', required: ['tricks'], properties: { tricks: { type: 'array', items: cat } } };
   const closed = { type: 'object', properties: { a: INT64 }, additionalProperties: false };
@@ -110,46 +110,49 @@ t.test("a field that the reply's schema allows is sent, even if the schema does 
   t.match(log.join(''), 'body.closed.b is not a known field');
 });
 
-t.test("a handler's answer is checked in the form that it has as JSON", async (t) => {
-  const two = { type: 'object', minProperties: 2, properties: { a: { type: 'string' } } };
-  const closed = { type: 'object', required: ['a'], properties: { a: {} }, additionalProperties: false };
-  const reply = {
-    type: 'object',
-    properties: { two, closed, time: { type: 'string', format: 'date-time' }, list: {} },
-  };
-  let answer: Json;
-  const { send } = await startEcho(t, { reply, answer: () => answer });
-  class Point {
-    a = 'x';
-    get b() {
-      return 'y';
+t.test(
+  "the server checks the JSON that it would write for a handler's answer, not the JavaScript object",
+  async (t) => {
+    const two = { type: 'object', minProperties: 2, properties: { a: { type: 'string' } } };
+    const closed = { type: 'object', required: ['a'], properties: { a: {} }, additionalProperties: false };
+    const reply = {
+      type: 'object',
+      properties: { two, closed, time: { type: 'string', format: 'date-time' }, list: {} },
+    };
+    let answer: Json;
+    const { send } = await startEcho(t, { reply, answer: () => answer });
+    class Point {
+      a = 'x';
+      get b() {
+        return 'y';
+      }
     }
-  }
-  const broken = [
-    { two: { a: 'x', b: undefined } },
-    { two: { a: 'x', b: () => 'y' } },
-    { two: { toJSON: () => ({ a: 'x' }), b: 'y' } },
-    { two: new Point() },
-    { closed: Object.create({ a: 1 }) },
-    { time: new Date(Number.NaN) },
-  ];
-  for (const one of broken) {
-    answer = one;
-    t.match(await send('1'), '"internal_error"');
-  }
-  const written: [answer: Json, text: string][] = [
-    [{ closed: { a: 1, b: undefined } }, '{"closed":{"a":1}}'],
-    [{ time: new Date(0) }, '{"time":"1970-01-01T00:00:00.000Z"}'],
-    [{ list: [undefined, new Point(), Symbol('x')] }, '{"list":[null,{"a":"x"},null]}'],
-    [{ closed: { a: { big: 2n ** 60n, none: undefined } } }, '{"closed":{"a":{"big":1152921504606846976}}}'],
-  ];
-  for (const [given, text] of written) {
-    answer = given;
-    t.equal(await send('1'), text);
-  }
-});
+    const broken = [
+      { two: { a: 'x', b: undefined } },
+      { two: { a: 'x', b: () => 'y' } },
+      { two: { toJSON: () => ({ a: 'x' }), b: 'y' } },
+      { two: new Point() },
+      { closed: Object.create({ a: 1 }) },
+      { time: new Date(Number.NaN) },
+    ];
+    for (const one of broken) {
+      answer = one;
+      t.match(await send('1'), '"internal_error"');
+    }
+    const written: [answer: Json, text: string][] = [
+      [{ closed: { a: 1, b: undefined } }, '{"closed":{"a":1}}'],
+      [{ time: new Date(0) }, '{"time":"1970-01-01T00:00:00.000Z"}'],
+      [{ list: [undefined, new Point(), Symbol('x')] }, '{"list":[null,{"a":"x"},null]}'],
+      [{ closed: { a: { big: 2n ** 60n, none: undefined } } }, '{"closed":{"a":{"big":1152921504606846976}}}'],
+    ];
+    for (const [given, text] of written) {
+      answer = given;
+      t.equal(await send('1'), text);
+    }
+  },
+);
 
-t.test('an error reply has a body even if the contract does not declare its status', async (t) => {
+t.test('an error reply has the Error body even if the contract does not declare its status', async (t) => {
   const post = { operationId: 'echo', responses: { '204': { description: 'Nothing.' } } };
   const { port } = await serve(t, withPaths({ '/echoes': { post } }), { echo: () => ({ status: 204 }) });
   const { status, text } = await sendTo(port, '/v1/echoes?extra=1', { method: 'POST' });

@@ -23,7 +23,7 @@ const YAML = withPaths({
   '/text': { get: operation('text', { responses: { '200': { headers, ...text } } }) },
 });
 
-t.test('a reply header that breaks its schema is a 500, and the log lists every cause', async (t) => {
+t.test('if a reply header breaks its schema, the reply is a 500, and the log lists every problem', async (t) => {
   let sent: Json;
   const log: string[] = [];
   const answer = () => ({ status: 200, body: 'x', headers: sent });

@@ -52,7 +52,7 @@ const SMALL = { size: 2n ** 63n - 1n };
 const SMALL_TEXT = '{"size":9223372036854775807}';
 
 t.test(
-  'a handler can choose among the declared media types, each with its own schema; the default is JSON',
+  'a handler can choose among the declared media types of a reply, each with its own schema; the default is JSON',
   async (t) => {
     const cases: [given: Json, type: string, text: string][] = [
       [{ body: SMALL }, JSON_TYPE, SMALL_TEXT],
@@ -70,7 +70,7 @@ t.test(
 );
 
 t.test(
-  "a handler's body of the wrong type, or with an undeclared media type, is a 500 that the log explains",
+  "if a handler's body has the wrong type or an undeclared media type, the reply is a 500 and the log explains it",
   async (t) => {
     const cases: [given: Json, line: string][] = [
       [{ type: LONG, body: SMALL }, 'shelf has answered 200 against the contract: body.sizes is missing'],
@@ -96,7 +96,7 @@ t.test(
   },
 );
 
-t.test('a handler can ask for the media type that the client prefers', async (t) => {
+t.test('the server tells a handler which of several media types the client prefers', async (t) => {
   const bodies: Json = { [CSV]: 'size\n', 'application/json': SMALL, [LONG]: { sizes: [] } };
   answer = ({ accepts }) => {
     const type = accepts('application/json', CSV, LONG);
@@ -129,33 +129,36 @@ t.test('a handler can ask for the media type that the client prefers', async (t)
   }
 });
 
-t.test("a Vary header of a handler is added to the server's Vary header", async (t) => {
+t.test("the server's Vary header also contains the names that a handler puts into the Vary header", async (t) => {
   answer = () => ({ status: 200, body: SMALL, headers: { Vary: 'accept, X-Shelf' } });
   t.equal((await ask())[2], 'Origin, Accept, X-Shelf');
 });
 
-t.test('the schema of a reply that is not JSON is ignored, because nothing checks such a body', async (t) => {
-  const int64 = { type: 'integer', format: 'int64' };
-  const schema = { anyOf: [int64, { type: 'integer' }] };
-  const yaml = withPaths({
-    '/a': {
-      get: operation('a', {
-        responses: { '200': { content: { 'application/json': { schema: int64 }, 'application/xml': { schema } } } },
-      }),
-    },
-  });
-  const { request } = await serve(t, yaml, { a: () => ({ status: 200, body: 1n }) });
-  t.match(await request('/v1/a'), { status: 200, body: 1 });
-});
+t.test(
+  'the schema of a reply that is not JSON is ignored, because the server does not check such bodies',
+  async (t) => {
+    const int64 = { type: 'integer', format: 'int64' };
+    const schema = { anyOf: [int64, { type: 'integer' }] };
+    const yaml = withPaths({
+      '/a': {
+        get: operation('a', {
+          responses: { '200': { content: { 'application/json': { schema: int64 }, 'application/xml': { schema } } } },
+        }),
+      },
+    });
+    const { request } = await serve(t, yaml, { a: () => ({ status: 200, body: 1n }) });
+    t.match(await request('/v1/a'), { status: 200, body: 1 });
+  },
+);
 
-t.test('only replies with several declared media types carry Vary: Accept', async (t) => {
+t.test('only replies with several declared media types contain `Vary: Accept`', async (t) => {
   answer = () => ({ status: 200, body: SMALL });
   t.equal((await ask('text/csv', '/v1/plain'))[2], 'Origin');
   answer = () => ({ status: 304 });
   t.equal((await ask())[2], VARY, 'a 304 has the Vary header of its 200');
 });
 
-t.test('an error reply keeps its media type, whatever the client accepts', async (t) => {
+t.test('an error reply is JSON, whatever media types the client accepts', async (t) => {
   const { refuse } = await import('../../../src/contract-first/engine/errors/catalogue.ts');
   answer = () => refuse('pet_not_found', 'None.');
   const [status, type] = await ask('text/plain');

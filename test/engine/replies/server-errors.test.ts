@@ -83,7 +83,7 @@ const SENT: Partial<Record<ErrorCode, string>> = {
   overloaded: `${GET}\r\n`.repeat(3),
 };
 
-t.test("every error reply has the contract's form of an error body", async (t) => {
+t.test('the body of every error reply fits the Error schema of the contract', async (t) => {
   const contract = await load(t, CONTRACT);
   let answer = (): unknown => ({ status: 200, body: [] });
   const listPets = Object.assign(async () => answer(), { operation: 'listPets' });
@@ -139,53 +139,59 @@ async function problemOf(t: Test, schema: Json, toBody: (error: Json) => unknown
   return problem?.replace('operation listPets: response 400: what toErrorBody in src/errors.ts makes of ', '');
 }
 
-t.test('an error body of the team that does not fit the contract stops the start', async (t) => {
-  const field = { type: 'object', properties: { error: { type: 'string' } } };
-  const isThere = { ...field, required: ['error'] };
-  const none = 'invalid_request is no such body: ';
-  t.equal(await problemOf(t, isThere, () => ({})), `${none}body.error is missing`);
-  t.equal(await problemOf(t, isThere, ({ code }) => code), `${none}body must be of type object`);
-  t.equal(
-    await problemOf(t, field, ({ code, message }) => ({ code, message })),
-    `${none}the contract does not name all of body.code, body.message`,
-  );
-  t.equal(
-    await problemOf(t, field, ({ nothing }) => ({ error: nothing.code })),
-    `${none}it throws TypeError: Cannot read properties of undefined (reading 'code')`,
-  );
-  const short = { type: 'object', properties: { error: { type: 'string', maxLength: 100 } } };
-  t.equal(
-    await problemOf(t, short, ({ message }) => ({ error: message })),
-    `${none}body.error must have at most 100 characters`,
-  );
-  t.equal(await problemOf(t, field, ({ message }) => ({ error: message })), undefined);
-});
+t.test(
+  "if a team's toErrorBody throws or returns a body that does not fit the contract, the service does not start",
+  async (t) => {
+    const field = { type: 'object', properties: { error: { type: 'string' } } };
+    const isThere = { ...field, required: ['error'] };
+    const none = 'invalid_request is no such body: ';
+    t.equal(await problemOf(t, isThere, () => ({})), `${none}body.error is missing`);
+    t.equal(await problemOf(t, isThere, ({ code }) => code), `${none}body must be of type object`);
+    t.equal(
+      await problemOf(t, field, ({ code, message }) => ({ code, message })),
+      `${none}the contract does not name all of body.code, body.message`,
+    );
+    t.equal(
+      await problemOf(t, field, ({ nothing }) => ({ error: nothing.code })),
+      `${none}it throws TypeError: Cannot read properties of undefined (reading 'code')`,
+    );
+    const short = { type: 'object', properties: { error: { type: 'string', maxLength: 100 } } };
+    t.equal(
+      await problemOf(t, short, ({ message }) => ({ error: message })),
+      `${none}body.error must have at most 100 characters`,
+    );
+    t.equal(await problemOf(t, field, ({ message }) => ({ error: message })), undefined);
+  },
+);
 
-t.test('an error body without its message stops the start if the contract has a field for the message', async (t) => {
-  const empty = (at: string) => `invalid_request is no such body: it has no message: write it to ${at}`;
-  const text = { type: 'string' };
-  const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
-  const id = { type: 'string', format: 'uuid' };
-  const [reason, list] = [closed({ id, reason: text }), (items: Json) => ({ type: 'array', items })];
-  for (const [schema, body, at] of [
-    [reason, {}, 'body.reason'],
-    [reason, { reason: '' }, 'body.reason'],
-    [list(reason), [], 'body.*.reason'],
-    [list(text), [], 'body.*'],
-    [closed({ errors: list(reason) }), { errors: [] }, 'body.errors.*.reason'],
-    [{ anyOf: [closed({ id }), closed({ error: { type: ['string', 'null'] } })] }, { error: null }, 'body.error'],
-  ] as [Json, Json, string][])
-    t.equal(await problemOf(t, schema, () => body), empty(at));
-  t.equal(await problemOf(t, reason, ({ message }) => ({ reason: message.slice(0, 9) })), undefined);
-  const node = closed({
-    kind: { enum: ['a'] },
-    id,
-    next: { $ref: '#/components/schemas/Error' },
-    not: { not: text },
-  });
-  for (const schema of [closed({ id, ok: { type: 'boolean' } }), node])
-    t.equal(await problemOf(t, schema, () => ({})), undefined);
-});
+t.test(
+  "if a team's toErrorBody leaves out the message although the contract has a field for it, the service does not start",
+  async (t) => {
+    const empty = (at: string) => `invalid_request is no such body: it has no message: write it to ${at}`;
+    const text = { type: 'string' };
+    const closed = (properties: Json) => ({ type: 'object', additionalProperties: false, properties });
+    const id = { type: 'string', format: 'uuid' };
+    const [reason, list] = [closed({ id, reason: text }), (items: Json) => ({ type: 'array', items })];
+    for (const [schema, body, at] of [
+      [reason, {}, 'body.reason'],
+      [reason, { reason: '' }, 'body.reason'],
+      [list(reason), [], 'body.*.reason'],
+      [list(text), [], 'body.*'],
+      [closed({ errors: list(reason) }), { errors: [] }, 'body.errors.*.reason'],
+      [{ anyOf: [closed({ id }), closed({ error: { type: ['string', 'null'] } })] }, { error: null }, 'body.error'],
+    ] as [Json, Json, string][])
+      t.equal(await problemOf(t, schema, () => body), empty(at));
+    t.equal(await problemOf(t, reason, ({ message }) => ({ reason: message.slice(0, 9) })), undefined);
+    const node = closed({
+      kind: { enum: ['a'] },
+      id,
+      next: { $ref: '#/components/schemas/Error' },
+      not: { not: text },
+    });
+    for (const schema of [closed({ id, ok: { type: 'boolean' } }), node])
+      t.equal(await problemOf(t, schema, () => ({})), undefined);
+  },
+);
 
 function makeLoop(): unknown {
   const body: Record<string, unknown> = {};
@@ -207,7 +213,7 @@ const FAULTY: [what: string, toErrorBody: () => unknown, cause: RegExp][] = [
 
 for (const [what, toErrorBody, cause] of FAULTY) {
   t.test(
-    `if a team's error function ${what} at run time, the client still gets a reply, and the log the reason`,
+    `if a team's toErrorBody ${what} while the server runs, the client still gets a reply, and the log gives the cause`,
     async (t) => {
       // A built contract is not checked again at the start, so the faulty function is only found at run time.
       const { contract } = await loadOurs();
@@ -232,7 +238,7 @@ for (const [what, toErrorBody, cause] of FAULTY) {
   );
 }
 
-t.test('64-bit integers in an error are sent with every digit', async (t) => {
+t.test('64-bit integers in an error body keep every digit', async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const yaml = edited(({ schemas }) => {
     schemas.Error = { type: 'object', properties: { number: int64 } };
@@ -245,7 +251,7 @@ t.test('64-bit integers in an error are sent with every digit', async (t) => {
 });
 
 t.test(
-  "an error is plain text if the contract declares its status so; an undeclared status gets the team's error body",
+  'an error is plain text if the contract declares its status so; an undeclared status gets the body of toErrorBody',
   async (t) => {
     const yaml = edited(({ getPet }) => {
       getPet.responses['404'].content = { 'text/plain': { schema: { type: 'string' } } };
@@ -261,7 +267,7 @@ t.test(
   },
 );
 
-t.test('the build reports an error code in the contract that neither the server nor a collection uses', async (t) => {
+t.test('the build reports an error code in the contract that neither the server nor any collection uses', async (t) => {
   const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
   t.strictSame(findUnknownCodes(await load(t, withCode), domain), [
     {
@@ -277,22 +283,25 @@ t.test('the build reports an error code in the contract that neither the server 
   for (const yaml of [texts, CONTRACT, open, any]) t.strictSame(findUnknownCodes(await load(t, yaml), domain), []);
 });
 
-t.test('an undeclared error has the media type of the declared errors, or otherwise plain JSON', async (t) => {
-  const typeOf = async (count: number) => {
-    const yaml = edited(({ contract, paths }) => {
-      const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
-      const ofPaths = operations.flatMap(({ responses = {} }) =>
-        Object.entries<Json>(responses).flatMap(([status, { content }]) => (/^[45d]/.test(status) && content) || []),
-      );
-      const ofComponents = Object.values<Json>(contract.components.responses).map(({ content }) => content);
-      for (const content of [...ofComponents, ...ofPaths].slice(0, count)) {
-        content['application/problem+json'] = content['application/json'];
-        delete content['application/json'];
-      }
-    });
-    return errorTypeOf(await load(t, yaml));
-  };
-  t.equal(await typeOf(0), 'application/json');
-  t.equal(await typeOf(1), 'application/json');
-  t.equal(await typeOf(99), 'application/problem+json');
-});
+t.test(
+  'an error whose status is not declared gets the media type of the declared errors, or plain JSON if none is declared',
+  async (t) => {
+    const typeOf = async (count: number) => {
+      const yaml = edited(({ contract, paths }) => {
+        const operations = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
+        const ofPaths = operations.flatMap(({ responses = {} }) =>
+          Object.entries<Json>(responses).flatMap(([status, { content }]) => (/^[45d]/.test(status) && content) || []),
+        );
+        const ofComponents = Object.values<Json>(contract.components.responses).map(({ content }) => content);
+        for (const content of [...ofComponents, ...ofPaths].slice(0, count)) {
+          content['application/problem+json'] = content['application/json'];
+          delete content['application/json'];
+        }
+      });
+      return errorTypeOf(await load(t, yaml));
+    };
+    t.equal(await typeOf(0), 'application/json');
+    t.equal(await typeOf(1), 'application/json');
+    t.equal(await typeOf(99), 'application/problem+json');
+  },
+);

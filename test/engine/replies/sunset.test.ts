@@ -30,7 +30,7 @@ const clockAt = (day: string) => `
     }
   };`;
 
-t.test("an operation's sunset can pass while the server runs", async (t) => {
+t.test('the server notices if the sunset of an operation passes while the server runs', async (t) => {
   const clock = holdClock(t);
   const sunset = buildSunset(new Date(Date.now() + 100));
   t.equal(sunset.isPast, false);
@@ -39,7 +39,7 @@ t.test("an operation's sunset can pass while the server runs", async (t) => {
   t.equal(buildSunset(undefined).isPast, false);
 });
 
-t.test('after its sunset, a deprecated operation answers 410; all others keep working', async (t) => {
+t.test('after its sunset, a deprecated operation answers 410; all other operations keep working', async (t) => {
   const sunset = new Date('2026-11-21');
   const yaml = edited(({ getPet }) => {
     getPet['x-sunset'] = '2026-11-21';
@@ -58,7 +58,7 @@ t.test('after its sunset, a deprecated operation answers 410; all others keep wo
   t.equal(((await request('/v1/pets')).body as unknown[]).length, 2);
 });
 
-t.test('getPet answers 410 from 5 December 2030', async (t) => {
+t.test("the pet store's deprecated getPet answers 410 from 5 December 2030", async (t) => {
   const file = join(t.testdir({ 'clock.mjs': clockAt('2030-12-05') }), 'clock.mjs');
   const { request } = await startServer(t, { shell: `export NODE_OPTIONS='--import=${file}'` });
   const { headers, status } = await request('/v1/pets/7');
@@ -75,7 +75,7 @@ const REMOVE: Edit = ({ paths, created, components }) => {
 };
 
 t.test(
-  'after getPet is removed from the contract, the tools name what still refers to it, and nothing else changes',
+  'after getPet is removed from the contract, the build reports links and handlers that still need it; the rest works',
   async (t) => {
     const onlyPath = edited(({ paths }) => {
       delete paths['/pets/{petId}'];

@@ -33,7 +33,7 @@ const YAML = withParameters(
 );
 const DEFAULTS = { levels: [1, 2], owners: [7n] };
 
-t.test('a handler gets an array in the query as its items, each with its type', async (t) => {
+t.test('a handler gets an array from the query as a list of items, each with the type of its schema', async (t) => {
   const given: Json[] = [];
   const { request } = await serve(t, YAML, {
     echo: ({ query }) => {
@@ -61,7 +61,7 @@ t.test('a handler gets an array in the query as its items, each with its type', 
   }
 });
 
-t.test('an array in a header may be split over several header lines, and empty items do not count', async (t) => {
+t.test('an array in a header may be split over several header lines; the server ignores empty items', async (t) => {
   const given: Json[] = [];
   const { request } = await serve(t, YAML, {
     echo: ({ headers }) => {
@@ -78,7 +78,7 @@ t.test('an array in a header may be split over several header lines, and empty i
   });
 });
 
-t.test('the URL of an operation with array parameters contains their items', async (t) => {
+t.test('a URL that the server builds for an operation contains the items of array parameters', async (t) => {
   const urlOf = buildUrlOf(await load(t, YAML)) as (id: string, params: object, query: object) => string;
   t.equal(urlOf('echo', {}, { tags: ['a', 'b&c'], ids: [1n, 2n] }), '/v1/echoes?tags=a&tags=b%26c&ids=1,2');
   const spaced = '/v1/echoes?scope=a%20b&sizes=1%7C2';
@@ -86,44 +86,49 @@ t.test('the URL of an operation with array parameters contains their items', asy
   t.equal(urlOf('echo', {}, { tags: [], ids: [], 'a b': ['x,y'], flags: [true] }), '/v1/echoes?a%20b=x%2Cy&flags=true');
 });
 
-t.test('an array parameter of complex items, or with an unsupported style, is an error with one line', async (t) => {
-  const simple = 'needs a schema of simple types, or of an array of them';
-  const deep = 'style deepObject needs an object of simple values and arrays of them';
-  const delimited = (style: string) => `style ${style} needs an array of simple values, and no explode: true`;
-  const pair = { type: 'array', prefixItems: [string], items: string };
-  const object = { type: 'object', properties: { name: string } };
-  const refusals: [parameter: Json, problem: string][] = [
-    [{ in: 'query', style: 'deepObject', schema: string }, deep],
-    [
-      { in: 'query', style: 'deepObject', schema: { type: 'object', properties: { a: string, b: object } } },
-      `${deep}: b is neither`,
-    ],
-    [{ in: 'query', schema: { type: 'object', properties: { b: object } } }, `${simple}: b is neither`],
-    [
-      { in: 'query', style: 'pipeDelimited', explode: true, schema: { type: 'array', items: string } },
-      delimited('pipeDelimited'),
-    ],
-    [{ in: 'query', style: 'spaceDelimited', schema: string }, delimited('spaceDelimited')],
-    [{ in: 'query', style: 'deepObject', schema: { type: 'array' } }, deep],
-    [{ in: 'query', style: 'pipeDelimited', schema: object }, delimited('pipeDelimited')],
-    [{ in: 'query', schema: object, explode: false }, simple],
-    [{ in: 'query', schema: { anyOf: [object] } }, simple],
-    [{ in: 'query', schema: { ...object, additionalProperties: object } }, simple],
-    [{ in: 'header', schema: undefined, content: { 'application/json': { schema: object } } }, simple],
-    [{ in: 'query', schema: { type: 'array', items: object } }, simple],
-    [{ in: 'query', schema: pair }, simple],
-    [{ in: 'query', schema: string, allowEmptyValue: true }, 'allowEmptyValue is not supported'],
-    [{ in: 'header', schema: object }, simple],
-  ];
-  for (const [parameter, problem] of refusals) {
-    const problems = await problemsOf(t, withParameters({ name: 'q', ...parameter }));
-    t.strictSame(problems, [`operation echo: parameter q: ${problem}`]);
-  }
-  const ofPath = { name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } };
-  const paths = { '/echoes/a{q}': { get: operation('echo', { parameters: [ofPath] }) } };
-  const alone = 'an array needs its own part of the path';
-  t.strictSame(await problemsOf(t, withPaths(paths)), [`operation echo: parameter q: ${alone}`]);
-  const matrix = { ...ofPath, schema: string, style: 'matrix' };
-  const styled = { '/echoes/{q}': { get: operation('echo', { parameters: [matrix] }) } };
-  t.strictSame(await problemsOf(t, withPaths(styled)), ['operation echo: parameter q: style matrix is not supported']);
-});
+t.test(
+  'an array parameter of complex items or with an unsupported style is a contract error of one line',
+  async (t) => {
+    const simple = 'needs a schema of simple types, or of an array of them';
+    const deep = 'style deepObject needs an object of simple values and arrays of them';
+    const delimited = (style: string) => `style ${style} needs an array of simple values, and no explode: true`;
+    const pair = { type: 'array', prefixItems: [string], items: string };
+    const object = { type: 'object', properties: { name: string } };
+    const refusals: [parameter: Json, problem: string][] = [
+      [{ in: 'query', style: 'deepObject', schema: string }, deep],
+      [
+        { in: 'query', style: 'deepObject', schema: { type: 'object', properties: { a: string, b: object } } },
+        `${deep}: b is neither`,
+      ],
+      [{ in: 'query', schema: { type: 'object', properties: { b: object } } }, `${simple}: b is neither`],
+      [
+        { in: 'query', style: 'pipeDelimited', explode: true, schema: { type: 'array', items: string } },
+        delimited('pipeDelimited'),
+      ],
+      [{ in: 'query', style: 'spaceDelimited', schema: string }, delimited('spaceDelimited')],
+      [{ in: 'query', style: 'deepObject', schema: { type: 'array' } }, deep],
+      [{ in: 'query', style: 'pipeDelimited', schema: object }, delimited('pipeDelimited')],
+      [{ in: 'query', schema: object, explode: false }, simple],
+      [{ in: 'query', schema: { anyOf: [object] } }, simple],
+      [{ in: 'query', schema: { ...object, additionalProperties: object } }, simple],
+      [{ in: 'header', schema: undefined, content: { 'application/json': { schema: object } } }, simple],
+      [{ in: 'query', schema: { type: 'array', items: object } }, simple],
+      [{ in: 'query', schema: pair }, simple],
+      [{ in: 'query', schema: string, allowEmptyValue: true }, 'allowEmptyValue is not supported'],
+      [{ in: 'header', schema: object }, simple],
+    ];
+    for (const [parameter, problem] of refusals) {
+      const problems = await problemsOf(t, withParameters({ name: 'q', ...parameter }));
+      t.strictSame(problems, [`operation echo: parameter q: ${problem}`]);
+    }
+    const ofPath = { name: 'q', in: 'path', required: true, schema: { type: 'array', items: string } };
+    const paths = { '/echoes/a{q}': { get: operation('echo', { parameters: [ofPath] }) } };
+    const alone = 'an array needs its own part of the path';
+    t.strictSame(await problemsOf(t, withPaths(paths)), [`operation echo: parameter q: ${alone}`]);
+    const matrix = { ...ofPath, schema: string, style: 'matrix' };
+    const styled = { '/echoes/{q}': { get: operation('echo', { parameters: [matrix] }) } };
+    t.strictSame(await problemsOf(t, withPaths(styled)), [
+      'operation echo: parameter q: style matrix is not supported',
+    ]);
+  },
+);

@@ -42,7 +42,7 @@ const part = (head: string, value: string) => `--x\r\nContent-Disposition: form-
 const multipart = (...parts: string[]) =>
   fill(Buffer.from(`${parts.join('')}--x--\r\n`, 'latin1'), 'multipart/form-data; boundary=x');
 
-t.test('the last field of a form is checked like any other field', async (t) => {
+t.test('the server checks the last field of a form like any other field', async (t) => {
   for (const text of ['n=x', 'n=x&', 'text=a&n=x', 'n=x&text=a']) {
     t.equal(await fill(text), 'body.n must be of type integer', text);
   }
@@ -55,13 +55,13 @@ t.test('the last field of a form is checked like any other field', async (t) => 
   ]);
 });
 
-t.test('one item more than allowed in a form is an error, even in the last field', async (t) => {
+t.test('a form with one item more than allowed is an error, even if the item is in the last field', async (t) => {
   const items = (length: number) => Array.from({ length }, () => 'list=a').join('&');
   t.equal((await fill(items(1000))).length, 1000);
   t.equal(await fill(items(1001)), 'body.list must have at most 1000 items');
 });
 
-t.test('bytes that are not UTF-8 are a 400 in fields and file names of a form', async (t) => {
+t.test('in fields and file names of a form, bytes that are not UTF-8 are answered with 400', async (t) => {
   const problem = 'body.text has bytes that are not UTF-8';
   for (const text of ['text=%FF', 'text=a%C3', 'text=%ED%A0%80&n=1', 'text=%EF%BF%BD%FF']) {
     t.equal(await fill(text), problem, text);
@@ -84,7 +84,7 @@ t.test('fields and file names of a form may contain U+FFFD and U+FEFF like any o
   t.strictSame(await multipart(part('name="file"; filename="\xef\xbf\xbd"', '')), [['file', '\ufffd']]);
 });
 
-t.test('a form, or one of its fields, may declare the character set of its text', async (t) => {
+t.test('a form or one of its fields may declare the character encoding of its text', async (t) => {
   const typed = (charset: string, value: string) =>
     multipart(part(`name="text"\r\nContent-Type: text/plain; charset=${charset}`, value), part('name="n"', '1'));
   t.strictSame(await typed('ISO-8859-1', 'caf\xe9'), [
@@ -98,12 +98,12 @@ t.test('a form, or one of its fields, may declare the character set of its text'
   t.equal(await fill('text=caf%E9', `${URLENCODED}; charset=utf-8`), 'body.text has bytes that are not UTF-8');
 });
 
-t.test("a number in a form's JSON that cannot be kept exactly is an error that names the number", async (t) => {
+t.test('if the JSON in a form contains a number that cannot be kept exactly, the error names the number', async (t) => {
   const problem = 'body.object.a has the number 1e400, which cannot be kept exactly';
   t.equal(await fill('object={"a":1e400}'), problem);
 });
 
-t.test('a query that is not UTF-8 or has invalid percent-encoding is a 400', async (t) => {
+t.test('a query that is not UTF-8 or has invalid percent-encoding gets 400', async (t) => {
   for (const search of ['?q=%FF', '?q=%ED%A0%80', '?q=%zz', '?q=a%', '?%C3=1']) {
     t.equal(await fill('n=1', URLENCODED, search), 'The URL is not well-formed.', search);
   }

@@ -33,7 +33,7 @@ t.test('a handler gets header parameters by their names in the contract, with th
   t.strictSame(given, expected);
 });
 
-t.test('header parameters that break their schemas are a 400 that lists all mistakes', async (t) => {
+t.test('header parameters that break their schemas get one 400 that lists all mistakes', async (t) => {
   const { request } = await serve(t, YAML, { echo: () => ({ status: 200, body: {} }) });
   const headers = { 'if-none-match': ['"a"', '"b"'], 'x-owner': '1.0', 'x-level': '0' };
   const { status, body } = await request('/v1/echoes?q=1', { headers });
@@ -51,23 +51,26 @@ t.test('header parameters that break their schemas are a 400 that lists all mist
   }
 });
 
-t.test('x-idempotency-hours that is not a number of hours, or belongs to another parameter, is an error', async (t) => {
-  const needed = (hours: unknown) =>
-    `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to 8760000`;
-  for (const [name, hours, problem] of [
-    ['Idempotency-Key', 0, needed(0)],
-    ['Idempotency-Key', '24', needed('24')],
-    ['Idempotency-Key', 1.5, needed(1.5)],
-    ['Idempotency-Key', 8_760_001, needed(8_760_001)],
-    ['X-Note', 24, 'x-idempotency-hours is for the header Idempotency-Key only'],
-  ] as const) {
-    const parameters = [{ name, in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': hours }];
-    const yaml = withPaths({ '/echoes': { get: operation('echo', { parameters }) } });
-    t.strictSame(await problemsOf(t, yaml), [`operation echo: parameter ${name}: ${problem}`]);
-  }
-});
+t.test(
+  'a contract error is reported if x-idempotency-hours is not a number of hours, or belongs to another parameter',
+  async (t) => {
+    const needed = (hours: unknown) =>
+      `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to 8760000`;
+    for (const [name, hours, problem] of [
+      ['Idempotency-Key', 0, needed(0)],
+      ['Idempotency-Key', '24', needed('24')],
+      ['Idempotency-Key', 1.5, needed(1.5)],
+      ['Idempotency-Key', 8_760_001, needed(8_760_001)],
+      ['X-Note', 24, 'x-idempotency-hours is for the header Idempotency-Key only'],
+    ] as const) {
+      const parameters = [{ name, in: 'header', schema: { type: 'string' }, 'x-idempotency-hours': hours }];
+      const yaml = withPaths({ '/echoes': { get: operation('echo', { parameters }) } });
+      t.strictSame(await problemsOf(t, yaml), [`operation echo: parameter ${name}: ${problem}`]);
+    }
+  },
+);
 
-t.test('a handler gets the Idempotency-Key, the caller and the lifetime of the key', async (t) => {
+t.test('a handler gets the Idempotency-Key, its caller and its lifetime in one object', async (t) => {
   const usual = { name: 'idempotency-key', in: 'header', schema: { type: 'string' } };
   const parameters = [{ ...usual, 'x-idempotency-hours': 2 }];
   const yaml = withPaths({
@@ -88,7 +91,7 @@ t.test('a handler gets the Idempotency-Key, the caller and the lifetime of the k
   });
 });
 
-t.test('a parameter named Accept, Content-Type or Authorization is ignored, as OpenAPI requires', async (t) => {
+t.test('the server ignores parameters named Accept, Content-Type or Authorization, as OpenAPI requires', async (t) => {
   const parameters = ['Accept', 'content-type', 'Authorization'].map((name) => ({
     ...{ name, in: 'header', required: true, schema: { type: 'integer' } },
   }));

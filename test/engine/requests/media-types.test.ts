@@ -37,7 +37,7 @@ const typed = (type: string, text: unknown, method = 'PATCH') => ({
 });
 
 t.test(
-  'each media type of a request body has its own schema, and the handler learns which type was sent',
+  'each media type of a request body has its own schema, and the handler learns which media type was sent',
   async (t) => {
     const given: Json[] = [];
     const take = ({ contentType, body }: Json) => {
@@ -67,7 +67,7 @@ t.test(
 
 const NO_INT64 = 'must be a 64-bit integer, -9223372036854775808 to 9223372036854775807';
 
-t.test('an undeclared media type is 415, which is decided after the key and before the body is read', async (t) => {
+t.test('an undeclared media type gets 415, after the key is checked and before the body is read', async (t) => {
   const done = () => ({ status: 200, body: {} });
   const { request } = await serve(t, YAML, { both: done, patchOnly: done, plain: done, shelf: done });
   const cases: [url: string, options: Json, types: string][] = [
@@ -106,7 +106,7 @@ t.test('a reply has the media type that the contract declares for its status', a
   t.match((await request('/v1/shelves?q=1')).headers['content-type'], /^application\/json/);
 });
 
-t.test('a contract with a body that cannot be sent or read is an error with one line', async (t) => {
+t.test('if the contract declares a body that nobody can send or read, the error is one line', async (t) => {
   const schema = { type: 'string' };
   const cases: [source: Json, problem: string][] = [
     [

@@ -30,7 +30,7 @@ function buildTake(schema: Json): (text: string) => { body?: Json; written?: str
 }
 
 t.test(
-  'a request body without a schema keeps every integer; other numbers that a double cannot hold are a 400',
+  'a request body without a schema keeps every integer; other numbers that a double cannot hold get 400',
   async (t) => {
     const list = { type: 'array' };
     const free = [
@@ -74,40 +74,43 @@ t.test('type: number and type: integer accept exactly the numbers that a double 
   t.equal(take(`{"number":2${'0'.repeat(308)}}`).problem, 'body.number must be of type number');
 });
 
-t.test('a number anywhere in a request keeps its digits, or the request is a 400', async (t) => {
-  const number = { type: 'number' };
-  const taking = ['12345678901234567890', '4611686018427387904', '4611686018427388000', '1e300', '7'];
-  const within: [schema: Json, toText: (number: string) => string, refused: string[]][] = [
-    [{ anyOf: [number, {}] }, (text) => text, []],
-    [
-      { if: { type: 'string' }, else: {}, dependentSchemas: { b: { properties: { a: number } } } },
-      (text) => `{"a":${text}}`,
-      [],
-    ],
-    [{ properties: { kind: {} }, anyOf: [{ properties: { size: number } }, {}] }, (text) => `{"size":${text}}`, []],
-    [{ anyOf: [{ type: 'array', items: number }, { type: 'array' }] }, (text) => `[[${text}],${text}]`, []],
-    [{ additionalProperties: { items: number } }, (text) => `{"a":[${text}]}`, taking.slice(0, 2)],
-    [{ prefixItems: [{ type: ['integer', 'string'] }] }, (text) => `[${text}]`, taking.slice(0, 2)],
-  ];
-  for (const [schema, toText, refused] of within) {
-    const take = buildTake(schema);
-    for (const text of taking) {
-      const { written, problem } = take(toText(text));
-      t.equal(problem !== undefined, refused.includes(text), `${JSON.stringify(schema)} ${text}`);
-      // 1e300 is printed with all its digits where the schema keeps integers of any size.
-      if (!problem && text !== '1e300') t.equal(written, toText(text));
+t.test(
+  'wherever a request contains a number, the handler gets it with every digit, or the reply is a 400',
+  async (t) => {
+    const number = { type: 'number' };
+    const taking = ['12345678901234567890', '4611686018427387904', '4611686018427388000', '1e300', '7'];
+    const within: [schema: Json, toText: (number: string) => string, refused: string[]][] = [
+      [{ anyOf: [number, {}] }, (text) => text, []],
+      [
+        { if: { type: 'string' }, else: {}, dependentSchemas: { b: { properties: { a: number } } } },
+        (text) => `{"a":${text}}`,
+        [],
+      ],
+      [{ properties: { kind: {} }, anyOf: [{ properties: { size: number } }, {}] }, (text) => `{"size":${text}}`, []],
+      [{ anyOf: [{ type: 'array', items: number }, { type: 'array' }] }, (text) => `[[${text}],${text}]`, []],
+      [{ additionalProperties: { items: number } }, (text) => `{"a":[${text}]}`, taking.slice(0, 2)],
+      [{ prefixItems: [{ type: ['integer', 'string'] }] }, (text) => `[${text}]`, taking.slice(0, 2)],
+    ];
+    for (const [schema, toText, refused] of within) {
+      const take = buildTake(schema);
+      for (const text of taking) {
+        const { written, problem } = take(toText(text));
+        t.equal(problem !== undefined, refused.includes(text), `${JSON.stringify(schema)} ${text}`);
+        // 1e300 is printed with all its digits where the schema keeps integers of any size.
+        if (!problem && text !== '1e300') t.equal(written, toText(text));
+      }
     }
-  }
-  const check = build({ size: number, count: { type: 'integer' } });
-  for (const text of taking.slice(0, 2)) {
-    t.strictSame(refusedFor(check({ query: { size: text, count: text } })), [
-      'query.size must be of type number',
-      'query.count must be of type integer',
-    ]);
-  }
-});
+    const check = build({ size: number, count: { type: 'integer' } });
+    for (const text of taking.slice(0, 2)) {
+      t.strictSame(refusedFor(check({ query: { size: text, count: text } })), [
+        'query.size must be of type number',
+        'query.count must be of type integer',
+      ]);
+    }
+  },
+);
 
-t.test('every number that a double can hold is received as it was sent', async () => {
+t.test('the handler gets every number that a double can hold exactly as the client sent it', async () => {
   const take = buildTake({ type: 'array', items: { type: 'number' } });
   const doubles = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
   fc.assert(
@@ -119,26 +122,29 @@ t.test('every number that a double can hold is received as it was sent', async (
   );
 });
 
-t.test('an integer above 2^53 fits no smaller format, and is compared exactly even without a type', async (t) => {
-  const properties = {
-    small: { type: 'integer', format: 'int32' },
-    least: { minimum: 5, multipleOf: 2 },
-    more: { exclusiveMinimum: 5 },
-    one: { enum: [1e16, 'x'] },
-    other: { not: { type: 'integer' } },
-  };
-  const take = buildTake({ type: 'object', properties });
-  t.equal(take('{"small":1e16}').problem, 'body.small must be of type integer');
-  t.equal(take('{"least":-12345678901234567890}').problem, 'body.least must be at least 5');
-  t.equal(take('{"more":-12345678901234567890}').problem, 'body.more must be more than 5');
-  t.equal(take('{"least":12345678901234567891}').problem, 'body.least must be multiple of 2');
-  t.equal(take('{"least":12345678901234567890}').written, '{"least":12345678901234567890}');
-  t.equal(take('{"one":10000000000000000}').written, '{"one":10000000000000000}');
-  t.equal(take('{"one":10000000000000002}').problem, 'body.one must be one of 10000000000000000, x');
-  t.equal(take('{"other":1e16}').problem, 'body.other must NOT be valid');
-});
+t.test(
+  'an integer above 2^53 fits no smaller format, and is compared exactly even if its schema has no type',
+  async (t) => {
+    const properties = {
+      small: { type: 'integer', format: 'int32' },
+      least: { minimum: 5, multipleOf: 2 },
+      more: { exclusiveMinimum: 5 },
+      one: { enum: [1e16, 'x'] },
+      other: { not: { type: 'integer' } },
+    };
+    const take = buildTake({ type: 'object', properties });
+    t.equal(take('{"small":1e16}').problem, 'body.small must be of type integer');
+    t.equal(take('{"least":-12345678901234567890}').problem, 'body.least must be at least 5');
+    t.equal(take('{"more":-12345678901234567890}').problem, 'body.more must be more than 5');
+    t.equal(take('{"least":12345678901234567891}').problem, 'body.least must be multiple of 2');
+    t.equal(take('{"least":12345678901234567890}').written, '{"least":12345678901234567890}');
+    t.equal(take('{"one":10000000000000000}').written, '{"one":10000000000000000}');
+    t.equal(take('{"one":10000000000000002}').problem, 'body.one must be one of 10000000000000000, x');
+    t.equal(take('{"other":1e16}').problem, 'body.other must NOT be valid');
+  },
+);
 
-t.test('multipleOf is checked in decimal arithmetic', async (t) => {
+t.test('the server checks multipleOf in decimal arithmetic, without rounding errors', async (t) => {
   const price = { type: 'number', multipleOf: 0.01 };
   const properties = { price, least: { type: 'integer', multipleOf: 3 }, tiny: { type: 'number', multipleOf: 1e-300 } };
   const take = buildTake({ type: 'object', properties });
@@ -156,7 +162,7 @@ t.test('multipleOf is checked in decimal arithmetic', async (t) => {
   t.equal(take('{"least":9,"tiny":1e300}').written, '{"least":9,"tiny":1e+300}');
 });
 
-t.test('a number in a parameter may have an exponent, as JavaScript writes it', async (t) => {
+t.test('a number in a parameter may have an exponent, as JavaScript prints it', async (t) => {
   const check = build({ number: { type: 'number' }, integer: { type: 'integer' } });
   const take = (number: string, integer = '1') => check({ query: { number, integer } });
   for (const number of [1e-7, 1.5e-300, 1e21, 5e-324, 0.1, 1e16, -2.5]) {
@@ -172,7 +178,7 @@ t.test('a number in a parameter may have an exponent, as JavaScript writes it', 
 });
 
 t.test(
-  'a number that would lose digits is a 400 that names the number to send; amounts of money are accepted',
+  'a number that would lose digits gets a 400 that suggests the nearest number; amounts of money are accepted',
   async (t) => {
     const properties = { price: { type: 'number', multipleOf: 0.01 } };
     const { send } = await startEcho(t, { body: { type: 'object', properties } });
@@ -205,14 +211,14 @@ t.test('bounds and defaults are exact up to the limits of int64 and of doubles',
   t.equal(await send('{"free":9007199254740994}'), 'body.free must be at most 9007199254740993');
 });
 
-t.test('the server adds no default to a reply, not even a large one', async (t) => {
+t.test('the server adds no default to a reply, not even the default of a large integer', async (t) => {
   const schema = { type: 'object', properties: { a: { type: 'integer', format: 'int64', default: 2n ** 60n } } };
   const reply = {};
   t.equal(buildChecks()(schema, { name: 'body' }, (words) => t.fail(words))(reply), undefined);
   t.strictSame(reply, {});
 });
 
-t.test('a number in the contract that would lose digits stops the start', async (t) => {
+t.test('if a number in the contract would lose digits, the service does not start', async (t) => {
   const problemsIn = (schema: string) => problemsOf(t, withEcho({ body: 'BODY' }).replaceAll('"BODY"', schema));
   t.match(await problemsIn('{"enum":[9007199254740993]}'), [
     /enum\/0: 9007199254740993 is too large to be kept exactly/,

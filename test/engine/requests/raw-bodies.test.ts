@@ -70,7 +70,7 @@ async function read(body: AsyncIterable<Uint8Array>): Promise<string> {
 const answerRead = async ({ body, contentType }: Json) => ({ status: 200, body: [contentType, await read(body)] });
 
 t.test(
-  'a handler gets bytes unchanged with their media type; a JSON body of the same operation is parsed',
+  'a handler gets a binary body unchanged with its media type; it gets a JSON body of the same operation parsed',
   async (t) => {
     upload = answerRead;
     const type = (type: string) => ({ headers: { 'content-type': type } });
@@ -84,7 +84,7 @@ t.test(
 );
 
 t.test(
-  'the key, media type, encoding and presence of a binary body are checked before the handler is called',
+  'the server checks the key, media type, encoding and presence of a binary body before it calls the handler',
   async (t) => {
     upload = () => t.fail('the handler was called');
     t.equal((await send('a', { key: null })).status, 401);
@@ -96,7 +96,7 @@ t.test(
 );
 
 t.test(
-  'a body over its limit is 413: immediately if its length is announced, otherwise when it reaches the limit',
+  'a body over its limit gets 413: immediately if its length is announced, otherwise when it reaches the limit',
   async (t) => {
     let isCalled = false;
     upload = (call) => {
@@ -115,7 +115,7 @@ t.test(
 );
 
 t.test(
-  'the server discards the part of a body that a handler does not read, and the connection stays open',
+  'if a handler does not read its whole body, the server discards the rest, and the connection stays open',
   async (t) => {
     const big = 'a'.repeat(1024 * 1024);
     for (const leave of [
@@ -136,7 +136,7 @@ t.test(
 );
 
 t.test(
-  'the server reads a chunked body that a handler ignores to its end, and then closes the connection',
+  'if a handler ignores a chunked body, the server reads the body to its end, and then closes the connection',
   async (t) => {
     let calls = 0;
     upload = () => ({ status: 200, body: ++calls });
@@ -166,7 +166,7 @@ t.test(
   },
 );
 
-t.test('the server reads no more of a body than its handler takes', async (t) => {
+t.test('the server reads no more of a body from the connection than the handler reads', async (t) => {
   const taken = new EventEmitter();
   upload = async ({ body }) => {
     for await (const _ of body) {
@@ -188,7 +188,7 @@ t.test('the server reads no more of a body than its handler takes', async (t) =>
 });
 
 t.test(
-  'if a body stops arriving, its handler gets an error: a lost client is not logged as one, a slow client gets 408',
+  'if a body stops arriving, its handler gets an error; a slow client gets 408; a lost client is not logged as an error',
   async (t) => {
     const over = new EventEmitter();
     upload = async (call) => {
@@ -213,7 +213,7 @@ t.test(
   },
 );
 
-t.test('a malformed chunk is a 400 immediately; later errors and replies of its handler are dropped', async (t) => {
+t.test('a malformed chunk gets 400 immediately; later errors and replies of its handler are dropped', async (t) => {
   const over = new EventEmitter();
   const chunked = head(0).replace('Content-Length: 0', 'Transfer-Encoding: chunked');
   for (const toAnswer of [(error: Error) => Promise.reject(error), () => ({ status: 200, body: 1 })]) {
@@ -234,7 +234,7 @@ t.test('a malformed chunk is a 400 immediately; later errors and replies of its 
   t.notMatch(log.join(''), /"level":50/);
 });
 
-t.test('a handler may send a body back as it arrives; the reply is cut off if the body ends early', async (t) => {
+t.test('a handler may send a body back while it arrives; if the body ends early, the reply is cut off', async (t) => {
   upload = ({ body }) => ({ status: 200, body });
   t.equal((await send('abc', {}, '/v1/echoes')).text, 'abc');
   const hasty = await serve(t, YAML, handlers, HASTY);
@@ -293,7 +293,7 @@ t.test('a handler gets the parts of a form in order: fields as values, files as 
   ]);
 });
 
-t.test('a form that breaks the contract gets its 400 as soon as the mistake arrives', async (t) => {
+t.test('a form that breaks the contract gets its 400 as soon as the server reads the mistake', async (t) => {
   const names: string[] = [];
   upload = async ({ body }) => {
     names.length = 0;
@@ -327,25 +327,28 @@ t.test('a form that breaks the contract gets its 400 as soon as the mistake arri
   t.notMatch(log.join(''), /"level":50/);
 });
 
-t.test('a slow handler never has more waiting parts of a form than the form may have', async (t) => {
-  const taken: string[] = [];
-  upload = async ({ body }) => {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    for await (const { name } of body) taken.push(name);
-    return { status: 200, body: 1 };
-  };
-  const empty = (name: string, count: number) => form(Array(count).fill({ name, text: '' }));
-  const { status, body } = await sendForm(empty('more', 5000));
-  t.match({ status, body }, { status: 400, body: { message: 'body.more must have at most 2 items' } });
-  t.strictSame(taken.splice(0), ['more', 'more']);
-  t.match((await sendForm(empty('any', 1001))).body, { message: 'body.any must have at most 1000 items' });
-  t.equal(taken.splice(0).length, 1000);
-  t.match((await sendForm(empty('none', 5000))).body, { message: 'body.none is not a known field' });
-  t.equal((await sendForm(`--x\r\nX-Long: ${'a'.repeat(20_000)}\r\n${form([title]).slice(5)}`)).status, 400);
-});
+t.test(
+  'however slowly a handler reads a form, the server buffers at most as many parts as the contract allows',
+  async (t) => {
+    const taken: string[] = [];
+    upload = async ({ body }) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      for await (const { name } of body) taken.push(name);
+      return { status: 200, body: 1 };
+    };
+    const empty = (name: string, count: number) => form(Array(count).fill({ name, text: '' }));
+    const { status, body } = await sendForm(empty('more', 5000));
+    t.match({ status, body }, { status: 400, body: { message: 'body.more must have at most 2 items' } });
+    t.strictSame(taken.splice(0), ['more', 'more']);
+    t.match((await sendForm(empty('any', 1001))).body, { message: 'body.any must have at most 1000 items' });
+    t.equal(taken.splice(0).length, 1000);
+    t.match((await sendForm(empty('none', 5000))).body, { message: 'body.none is not a known field' });
+    t.equal((await sendForm(`--x\r\nX-Long: ${'a'.repeat(20_000)}\r\n${form([title]).slice(5)}`)).status, 400);
+  },
+);
 
 t.test(
-  'a handler that reads a file that is cut off or too large gets an error; an unread file is discarded',
+  'a handler that reads a file gets an error if the file is cut off or too large; unread files are discarded',
   async (t) => {
     const reading = async ({ body }: Json) => {
       for await (const { content } of body) if (content) await read(content);
@@ -382,18 +385,21 @@ t.test(
   },
 );
 
-t.test('a handler that reads the body after its reply no longer makes the client send it', async (t) => {
-  let reading: Promise<unknown> | undefined;
-  upload = ({ body }) => {
-    const read = async () => {
-      for await (const _ of body);
+t.test(
+  'if a handler reads the body only after its reply, it gets an error, and the client need not send the body',
+  async (t) => {
+    let reading: Promise<unknown> | undefined;
+    upload = ({ body }) => {
+      const read = async () => {
+        for await (const _ of body);
+      };
+      reading = new Promise((resolve) => setTimeout(resolve, 50)).then(read).catch((error) => error);
+      return { status: 200, body: 1 };
     };
-    reading = new Promise((resolve) => setTimeout(resolve, 50)).then(read).catch((error) => error);
-    return { status: 200, body: 1 };
-  };
-  const client = connectRaw(port, head(5).replace('Host: x', 'Host: x\r\nExpect: 100-continue'));
-  t.match(await client.replies(1), [{ status: 200, headers: { connection: 'close' } }]);
-  t.notMatch(client.received().text, '100 Continue');
-  client.socket.destroy();
-  t.match(await reading, { code: 'malformed_request' });
-});
+    const client = connectRaw(port, head(5).replace('Host: x', 'Host: x\r\nExpect: 100-continue'));
+    t.match(await client.replies(1), [{ status: 200, headers: { connection: 'close' } }]);
+    t.notMatch(client.received().text, '100 Continue');
+    client.socket.destroy();
+    t.match(await reading, { code: 'malformed_request' });
+  },
+);

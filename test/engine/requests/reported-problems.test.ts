@@ -44,7 +44,7 @@ const handlers = {
 
 const toLines = ({ problems }: Json) => problems.map((one: Json) => `${one.in} ${one.place} ${one.code}`).sort();
 
-t.test('an error reply lists every problem of a request once, both in its list and in its message', async (t) => {
+t.test('an error reply lists every problem of a request once, both in `problems` and in its message', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const wrong = {
     name: 'long',
@@ -85,7 +85,7 @@ t.test('an error reply lists every problem of a request once, both in its list a
   t.strictSame(toLines(inexact.body), ['body /size/0 inexact']);
 });
 
-t.test('an error reply lists the problems in the parts of a form in the same way', async (t) => {
+t.test('an error reply lists the problems in the parts of a form, with a JSON Pointer to each', async (t) => {
   const { request } = await serve(t, YAML, handlers);
   const send = async (...parts: [name: string, text: string, type?: string][]) => {
     const text = parts.map(
@@ -103,7 +103,7 @@ t.test('an error reply lists the problems in the parts of a form in the same way
 });
 
 t.test(
-  'an error reply lists at most twenty problems, and ends its list before a problem with a very long location',
+  'an error reply lists at most twenty problems, and ends the list early if the location of a problem is very long',
   async (t) => {
     const { request } = await serve(t, YAML, handlers);
     const put = (body: unknown) => request('/v1/things/1', { method: 'PUT', body });
@@ -117,13 +117,13 @@ t.test(
   },
 );
 
-t.test('an invalid cursor is reported like other problems', async (t) => {
+t.test('an error reply reports an invalid cursor like other problems', async (t) => {
   const { request } = await startService(t);
   const { body } = await request('/v1/pets?after=MjA');
   t.strictSame(toLines(body), ['query after unknown']);
 });
 
-t.test('errors other than 400 list no problems, and neither do contracts whose Error has no list', async (t) => {
+t.test("only a 400 lists problems, and only if the contract's Error schema has a list for them", async (t) => {
   const { request } = await startService(t);
   t.notHas((await request('/v1/pets/1')).body, { problems: [] });
   const older = await serve(

@@ -17,7 +17,7 @@ t.test('a handler gets each parameter with the type that its schema declares', a
   t.equal(query.a, '5', 'a given value stays unchanged');
 });
 
-t.test('an unknown keyword or format in a schema has no effect, and the lint reports it', async (t) => {
+t.test('an unknown keyword or format in a schema has no effect on requests, and the lint reports it', async (t) => {
   const misspelt = { type: 'object', properties: { a: { type: 'string', maxLenght: 3 } } };
   t.throws(() => build({}, misspelt, true), /unknown keyword: "maxLenght"/);
   t.strictSame(problemsOf(build({}, misspelt)({ body: { a: 'Rex' } })), []);
@@ -25,7 +25,7 @@ t.test('an unknown keyword or format in a schema has no effect, and the lint rep
   t.strictSame(problemsOf(build({}, { type: 'string', format: 'datum' })({ body: 'Rex' })), []);
 });
 
-t.test('a default replaces a missing optional value, but never a required one', async (t) => {
+t.test('a default in a schema replaces a missing optional value, but never a required one', async (t) => {
   const count = { type: 'integer', format: 'int64', default: 3 };
   const properties = { count, name: { type: 'string', default: 'Rex' } };
   const check = build({ needed: count }, { type: 'object', required: ['name'], properties });

@@ -62,7 +62,7 @@ async function serveChanges(t: Test, edit?: Edit) {
   return { ...service, store, id, patch };
 }
 
-t.test('a PATCH is answered with the whole record, with every digit', async (t) => {
+t.test('the reply to a PATCH is the whole record, with every digit of its numbers', async (t) => {
   const { patch, id, store } = await serveChanges(t);
   const text = `{"id":${id},"name":"Max","categoryId":9007199254740993,"status":"available"}`;
   t.match(await patch({ name: 'Max' }), { status: 200, text });
@@ -75,14 +75,14 @@ t.test('a PATCH is answered with the whole record, with every digit', async (t) 
   t.match(await patch({ name: 'Max' }, {}, id + 1n), { status: 404 });
 });
 
-t.test('a PATCH with a condition answers 412 if the record has changed meanwhile', async (t) => {
+t.test('a PATCH whose If-Match condition is no longer true, because the record has changed, gets 412', async (t) => {
   const { patch } = await serveChanges(t);
   t.match(await patch({ name: 'Max' }, { 'if-match': 'Rex' }), { status: 200 });
   t.match(await patch({ name: 'Sam' }, { 'if-match': 'Rex' }), { status: 412 });
 });
 
 t.test(
-  'a PATCH repeated with its Idempotency-Key gets the first reply; the same key with other parameters is an error',
+  'a PATCH repeated with its Idempotency-Key gets the first reply; the same key with another record or body is an error',
   async (t) => {
     const { patch, store, id } = await serveChanges(t);
     const other = await store.records.create({ name: 'Max', categoryId: 1n });
@@ -98,7 +98,7 @@ t.test(
   },
 );
 
-t.test('a PATCH to a record that its schema does not allow is not stored', async (t) => {
+t.test('if a PATCH would make a record that its schema does not allow, nothing is stored', async (t) => {
   const { patch, store, id } = await serveChanges(t);
   for (const body of [{ name: 'Nobody' }, { status: 'gone' }]) t.match(await patch(body), { status: 500 });
   const changed = await serveChanges(t, ({ Pet }) => (Pet.maxProperties = 4));

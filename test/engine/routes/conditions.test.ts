@@ -65,7 +65,7 @@ async function serveAnimals(t: Test) {
   return { get: (headers = {}) => request(`/v1/animals/${id}`, { headers }), patch };
 }
 
-t.test("a client that already has the record gets a 304 with the record's entity tag", async (t) => {
+t.test("if the client already has the current record, it gets a 304 with the record's entity tag", async (t) => {
   const { get } = await serveAnimals(t);
   t.match(await get(), { status: 200, headers: { etag: '"5"' }, body: { name: 'Rex' } });
   for (const tags of ['"5"', 'W/"5"', '"4", "5"', 'W/"a,b" , "5"', '*'])
@@ -74,7 +74,7 @@ t.test("a client that already has the record gets a 304 with the record's entity
     t.match(await get({ 'if-none-match': tags }), { status: 200 }, tags);
 });
 
-t.test('a PATCH is made only if If-Match contains the strong entity tag of the record', async (t) => {
+t.test('the server makes a PATCH only if its If-Match contains the strong entity tag of the record', async (t) => {
   const { patch } = await serveAnimals(t);
   t.match(await patch({ name: 'Max' }), { status: 428 });
   for (const tags of ['"4"', 'W/"5"', '"4", W/"5"', '5', ''])
@@ -84,7 +84,7 @@ t.test('a PATCH is made only if If-Match contains the strong entity tag of the r
   t.match(await patch({ name: 'Max' }, { 'if-match': '*' }, 99n), { status: 404 });
 });
 
-t.test('a PATCH distinguishes an absent field from null, and fills in no defaults', async (t) => {
+t.test('a PATCH distinguishes an absent field from null, and fills in no default for an absent field', async (t) => {
   const { patch } = await serveAnimals(t);
   const merge = { 'if-match': '*', 'content-type': 'application/merge-patch+json' };
   t.match(await patch({ name: 'Max' }, merge), { text: /"name":"Max","categoryId":5,"status":"available"/ });
@@ -92,14 +92,14 @@ t.test('a PATCH distinguishes an absent field from null, and fills in no default
   t.match(await patch({}, { 'if-match': '*' }), { text: /"name":"Max","categoryId":5}/ });
 });
 
-t.test("If-Match becomes a condition on the record's revision", (t) => {
+t.test("a handler can use the strong tags of If-Match as a condition on the record's revision", (t) => {
   t.strictSame(ifMatch('"1", W/"2", "3"'), { revision: [1n, 3n] });
   t.strictSame(ifMatch(' * '), {});
   t.end();
 });
 
 t.test(
-  'of a very long If-Match list only the first tags count: the change is made or is 412, never a 500',
+  'of a very long If-Match list, the server uses only the first tags, and answers 200 or 412 instead of 500',
   async (t) => {
     const { patch } = await serveAnimals(t);
     const others = Array.from({ length: 2000 }, (_, index) => `"${index + 100}"`).join();

@@ -19,7 +19,7 @@ async function openWithKey() {
   return { store, key, id: stored.id };
 }
 
-t.test('a handler gets the caller, the request id, and a logger that adds the id to each line', async (t) => {
+t.test('a handler gets the caller, the request id, and a logger that adds the request id to each line', async (t) => {
   const { store, key, id } = await openWithKey();
   const lines: string[] = [];
   const tell = ({ caller: key = null, requestId, log }: Json) => {

@@ -27,7 +27,7 @@ const PATHS = {
 };
 
 t.test(
-  'plugins do not see a schema of more than 1,000 nodes, but the server fully checks requests against it',
+  'Fastify plugins do not see schemas of more than 1,000 nodes, but the server checks requests against all of them',
   async (t) => {
     const schemas = new Map<string, unknown>();
     const addPlugins = async (app: FastifyInstance) =>
@@ -50,22 +50,25 @@ t.test(
   },
 );
 
-t.test('operations with any extension fields are served, and plugins see only harmless extension fields', async (t) => {
-  const words: Record<string, unknown> = {
-    ...{ 'x-null': null, 'x-text': 'a', 'x-none': { content: null }, 'x-odd': { content: 'text' } },
-    ...{ 'x-nested': { content: { a: null } }, 'x-list': [null], 'x-no-fastify-config': true },
-  };
-  const routes = new Map<string, object>();
-  const addPlugins = async (app: FastifyInstance) =>
-    void app.addHook('onRoute', ({ url, schema }: RouteOptions) => void routes.set(url, Object(schema)));
-  const entries = Object.entries(words).map(([word, value], index): [string, object] => [
-    `/words${index}`,
-    { get: operation(`words${index}`, { [word]: value }) },
-  ]);
-  const handlers = Object.fromEntries(entries.map((_, index) => [`words${index}`, () => ({ status: 200, body: 1 })]));
-  const { request } = await serve(t, withPaths(Object.fromEntries(entries)), handlers, { addPlugins });
-  for (const [index, word] of Object.keys(words).entries())
-    t.equal((await request(`/v1/words${index}`)).status, 200, word);
-  t.match(routes.get('/v1/words1'), { 'x-text': 'a' });
-  t.match(routes.get('/v1/words5'), { 'x-list': [null] });
-});
+t.test(
+  'operations may have any extension fields; Fastify plugins see only those that cannot cause errors',
+  async (t) => {
+    const words: Record<string, unknown> = {
+      ...{ 'x-null': null, 'x-text': 'a', 'x-none': { content: null }, 'x-odd': { content: 'text' } },
+      ...{ 'x-nested': { content: { a: null } }, 'x-list': [null], 'x-no-fastify-config': true },
+    };
+    const routes = new Map<string, object>();
+    const addPlugins = async (app: FastifyInstance) =>
+      void app.addHook('onRoute', ({ url, schema }: RouteOptions) => void routes.set(url, Object(schema)));
+    const entries = Object.entries(words).map(([word, value], index): [string, object] => [
+      `/words${index}`,
+      { get: operation(`words${index}`, { [word]: value }) },
+    ]);
+    const handlers = Object.fromEntries(entries.map((_, index) => [`words${index}`, () => ({ status: 200, body: 1 })]));
+    const { request } = await serve(t, withPaths(Object.fromEntries(entries)), handlers, { addPlugins });
+    for (const [index, word] of Object.keys(words).entries())
+      t.equal((await request(`/v1/words${index}`)).status, 200, word);
+    t.match(routes.get('/v1/words1'), { 'x-text': 'a' });
+    t.match(routes.get('/v1/words5'), { 'x-list': [null] });
+  },
+);

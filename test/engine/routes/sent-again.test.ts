@@ -64,7 +64,7 @@ async function serveBoth(t: Test) {
 type Send = (key: string, url: string, body?: unknown, headers?: object) => Promise<Json>;
 
 t.test(
-  'a request repeated with its Idempotency-Key after a deploy with new defaults and wider numbers is replayed',
+  'a retry with its Idempotency-Key gets the first reply, even after a deploy with new defaults and wider numbers',
   async (t) => {
     const [before, after] = await serveBoth(t);
     const sent: [url: string, body?: unknown, headers?: object][] = [
@@ -90,7 +90,7 @@ t.test(
 );
 
 t.test(
-  'a request repeated with its Idempotency-Key may be written differently; another request is an error',
+  'a retry with its Idempotency-Key may spell the same JSON and query differently; a different request is an error',
   async (t) => {
     const [before, after] = await serveBoth(t);
     await before('one', '1?size=2&filter[size]=3', { name: '5', size: 5, items: [{ size: 1 }, { size: 2 }] });
@@ -113,7 +113,7 @@ t.test(
   },
 );
 
-t.test('handlers get an Idempotency-Key as an object that V8 accesses fast', async (t) => {
+t.test('handlers get an Idempotency-Key as an object with fast properties in V8', async (t) => {
   let passed: unknown;
   const addThing = async ({ idempotency, pets }: Json) => {
     passed = idempotency;

@@ -23,11 +23,11 @@ async function openWithPets(t: Test) {
   return store;
 }
 
-t.test('stored pets fit the contract under which they were stored', async (t) => {
+t.test('stored pets fit the contract that was used to store them', async (t) => {
   await t.resolves(checkStoredRecords(withRecordsOf(await readOurs()), domain, await openWithPets(t)));
 });
 
-t.test('if stored pets do not fit a changed contract, the start fails and prints how many', async (t) => {
+t.test('if stored pets do not fit a changed contract, the start fails and prints how many do not fit', async (t) => {
   const store = await openWithPets(t);
   const edits: [edit: Edit, reported: string][] = [
     [
@@ -46,24 +46,27 @@ t.test('if stored pets do not fit a changed contract, the start fails and prints
   }
 });
 
-t.test('stored records are read by their schema, alone or in a list, even if the schema has no numbers', async (t) => {
-  const edit: Edit = ({ schemas }) => {
-    schemas.Tag = { type: 'object', properties: { name: { type: 'string' } } };
-  };
-  const tags = { ...domain.pets, schema: 'Tag' };
-  const all = { ...domain, tags };
-  const codecs = buildCodecs(withRecordsOf(await loadEdited(t.testdir(), edit), all), all);
-  for (const [codec, text, record] of [
-    [codecs.pets, '{"id":9007199254740993}', { __proto__: null, id: 9007199254740993n }],
-    [codecs.tags, '{"name":"Big"}', { __proto__: null, name: 'Big' }],
-  ] as const) {
-    t.strictSame(codec.read(text), record);
-    t.strictSame(codec.read(`[${text},${text}]`), [record, record]);
-  }
-  const { pets } = buildCodecs({ records: {} }, domain);
-  t.equal(
-    pets.check({ id: 'any' }),
-    undefined,
-    'a collection whose schema the contract lacks checks nothing, because it is never used',
-  );
-});
+t.test(
+  'the store reads single records and lists with the schema of the records, even if the schema has no numbers',
+  async (t) => {
+    const edit: Edit = ({ schemas }) => {
+      schemas.Tag = { type: 'object', properties: { name: { type: 'string' } } };
+    };
+    const tags = { ...domain.pets, schema: 'Tag' };
+    const all = { ...domain, tags };
+    const codecs = buildCodecs(withRecordsOf(await loadEdited(t.testdir(), edit), all), all);
+    for (const [codec, text, record] of [
+      [codecs.pets, '{"id":9007199254740993}', { __proto__: null, id: 9007199254740993n }],
+      [codecs.tags, '{"name":"Big"}', { __proto__: null, name: 'Big' }],
+    ] as const) {
+      t.strictSame(codec.read(text), record);
+      t.strictSame(codec.read(`[${text},${text}]`), [record, record]);
+    }
+    const { pets } = buildCodecs({ records: {} }, domain);
+    t.equal(
+      pets.check({ id: 'any' }),
+      undefined,
+      'a collection whose schema the contract lacks checks nothing, because it is never used',
+    );
+  },
+);

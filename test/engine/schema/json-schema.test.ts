@@ -8,7 +8,7 @@ import { type Json, startEcho } from '../routes/echo.ts';
 const INT64 = { type: 'integer', format: 'int64' };
 const LARGE = '9007199254740993';
 
-t.test("keywords next to a parameter's $ref take effect", async (t) => {
+t.test("keywords next to the $ref of a parameter's schema take effect", async (t) => {
   const q = { $ref: '#/components/schemas/Limit', default: 30, maximum: 50 };
   const { send, given } = await startEcho(t, { q });
   await send('1');
@@ -39,7 +39,7 @@ t.test('keywords next to a $ref do not relax the referenced schema', async (t) =
   t.equal(await send('1', '?q=4'), 'query.q must be at least 5');
 });
 
-t.test('keywords next to a $ref in a body take effect', async (t) => {
+t.test("keywords next to the $ref of a body's schema take effect", async (t) => {
   const name = { $ref: '#/components/schemas/PetName', default: 'Rex', maxLength: 3 };
   const status = { $ref: '#/components/schemas/PetStatus', default: 'sold' };
   const pet = { $ref: '#/components/schemas/NewPet', required: ['status'] };
@@ -76,7 +76,7 @@ t.test('bounds of 64-bit integers are checked to the last digit, anywhere in a s
   }
 });
 
-t.test("a bound of a field also applies if it is in a `then` of the field's object", async (t) => {
+t.test('a bound of a field also applies if it is in a `then` of the schema around the field', async (t) => {
   const body = {
     type: 'object',
     properties: { kind: { type: 'string' }, n: INT64 },
@@ -95,7 +95,7 @@ t.test('the bound of a 64-bit integer may be a fraction', async (t) => {
   t.equal(await send('3'), '3');
 });
 
-t.test('a 64-bit integer may be one of several alternatives, in requests and replies', async (t) => {
+t.test('one alternative of a oneOf or anyOf may be a 64-bit integer, in requests and replies', async (t) => {
   const sizes = { oneOf: [INT64, { type: 'string', enum: ['small', 'large'] }] };
   const shapes = {
     anyOf: [
@@ -141,25 +141,28 @@ t.test("a handler's answer that fits no alternative of a oneOf is not sent", asy
   t.match(await send('[1]'), '"internal_error"');
 });
 
-t.test('the error for an invalid value names the expected constant, the size or the misspelt property', async (t) => {
-  const properties = {
-    kind: { const: 'pet' },
-    map: { type: 'object', maxProperties: 1, minProperties: 1, propertyNames: { maxLength: 2 } },
-  };
-  const { send } = await startEcho(t, { body: { type: 'object', properties } });
-  t.equal(await send('{"kind":"dog"}'), 'body.kind must be pet');
-  t.equal(await send('{"map":{"abc":1}}'), 'the name of body.map.abc must have at most 2 characters');
-  t.equal(await send('{"map":{"a":1,"b":1}}'), 'body.map must have at most 1 fields');
-  t.equal(await send('{"map":{}}'), 'body.map must have at least 1 fields');
-});
+t.test(
+  'the error for an invalid value names the expected constant, the allowed size or the misspelt property',
+  async (t) => {
+    const properties = {
+      kind: { const: 'pet' },
+      map: { type: 'object', maxProperties: 1, minProperties: 1, propertyNames: { maxLength: 2 } },
+    };
+    const { send } = await startEcho(t, { body: { type: 'object', properties } });
+    t.equal(await send('{"kind":"dog"}'), 'body.kind must be pet');
+    t.equal(await send('{"map":{"abc":1}}'), 'the name of body.map.abc must have at most 2 characters');
+    t.equal(await send('{"map":{"a":1,"b":1}}'), 'body.map must have at most 1 fields');
+    t.equal(await send('{"map":{}}'), 'body.map must have at least 1 fields');
+  },
+);
 
-t.test('const and enum next to each other both apply, even to objects and arrays', async (t) => {
+t.test('if a schema has both const and enum, a value must fit both, even if it is an object or an array', async (t) => {
   const { send } = await startEcho(t, { body: { enum: [[1], [2], null], const: [1] } });
   t.strictSame(await send('[1]'), '[1]');
   for (const other of ['[2]', 'null', '[3]']) t.equal(await send(other), 'body must be one of [1]', other);
 });
 
-t.test('recursive schemas with and without 64-bit integers work in one schema', async (t) => {
+t.test('one schema may refer to recursive schemas with and without 64-bit integers', async (t) => {
   const body = {
     type: 'object',
     properties: { n: INT64, tree: { $ref: '#/components/schemas/Tree' } },

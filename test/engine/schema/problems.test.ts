@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { toProblems } from '../../../src/contract-first/engine/schema/problems.ts';
 
-t.test('the error for an invalid value says in words which keyword it breaks', (t) => {
+t.test('the error for an invalid value describes in words the keyword that the value breaks', (t) => {
   for (const [schema, value, words] of [
     [{ enum: [1, null, { a: 1 }] }, 2, 'be one of 1, null, {"a":1}'],
     [{ const: 'a' }, 'b', 'be a'],

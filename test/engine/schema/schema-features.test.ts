@@ -60,7 +60,7 @@ t.test('with a discriminator, the errors concern only the schema that the value 
   t.equal(await send('7'), 'body must be of type object');
 });
 
-t.test('const or enum in each alternative can replace the mapping of a discriminator', async (t) => {
+t.test("instead of a discriminator's mapping, each alternative may have a const or enum", async (t) => {
   const branch = (kind: Json, least: number) => ({
     type: 'object',
     additionalProperties: false,
@@ -114,7 +114,7 @@ t.test('a schema may refer to itself, and its 64-bit integers are exact at every
   );
 });
 
-t.test('the formats of texts are checked, except decimal, which has no effect', async (t) => {
+t.test('the server checks each format of texts except decimal, which has no effect', async (t) => {
   const properties = Object.fromEntries(
     ['email', 'uri', 'uuid', 'date', 'date-time', 'decimal'].map((format) => [format, { type: 'string', format }]),
   );
@@ -126,7 +126,7 @@ t.test('the formats of texts are checked, except decimal, which has no effect', 
   }
 });
 
-t.test('a field of any type may also allow null', async (t) => {
+t.test('a nullable field of any type accepts null', async (t) => {
   const properties = {
     text: { type: ['string', 'null'], minLength: 2 },
     list: { type: ['array', 'null'], items: { type: ['integer', 'null'], format: 'int64' } },
@@ -146,21 +146,24 @@ t.test('a field of any type may also allow null', async (t) => {
   );
 });
 
-t.test('a keyword without effect is accepted, and the lint reports its operation and position', async (t) => {
-  const cases: [options: EchoOptions, problem: string][] = [
-    [
-      { body: { properties: { n: { type: 'string', nullable: true } } }, reply: true },
-      "request.body.n: nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'",
-    ],
-    [{ reply: { type: 'string', format: 'decimal128' } }, 'response 200: body: unknown format "decimal128" ignored'],
-  ];
-  for (const [options, problem] of cases) {
-    t.strictSame(await problemsOf(t, withEcho(options)), []);
-    t.strictSame(await problemsOf(t, withEcho(options), true), [`operation echo: ${problem}`]);
-  }
-});
+t.test(
+  'the server accepts a keyword without effect, and the lint reports the operation and position of the keyword',
+  async (t) => {
+    const cases: [options: EchoOptions, problem: string][] = [
+      [
+        { body: { properties: { n: { type: 'string', nullable: true } } }, reply: true },
+        "request.body.n: nullable is of OpenAPI 3.0: write type: [string, 'null'], or anyOf with type: 'null'",
+      ],
+      [{ reply: { type: 'string', format: 'decimal128' } }, 'response 200: body: unknown format "decimal128" ignored'],
+    ];
+    for (const [options, problem] of cases) {
+      t.strictSame(await problemsOf(t, withEcho(options)), []);
+      t.strictSame(await problemsOf(t, withEcho(options), true), [`operation echo: ${problem}`]);
+    }
+  },
+);
 
-t.test('nullable has no effect in OpenAPI 3.1: null is a 400, even for a number', async (t) => {
+t.test('in OpenAPI 3.1, nullable has no effect: the server answers null with 400, even for a number', async (t) => {
   const body = { properties: { n: { type: 'integer', nullable: true }, nullable: { type: 'string', nullable: true } } };
   const { send } = await startEcho(t, { body });
   t.equal(await send('{"n":1,"nullable":"a"}'), '{"n":1,"nullable":"a"}');
@@ -177,7 +180,7 @@ t.test('a parameter with the schema true accepts any text', async (t) => {
 });
 
 t.test(
-  'a reply that requires a field which a part with additionalProperties: false lacks stops the start',
+  'if an allOf requires a field that a part with additionalProperties: false forbids, the service does not start',
   async (t) => {
     const object = (...names: string[]) => ({
       ...{ type: 'object', additionalProperties: false, required: names },
@@ -204,7 +207,7 @@ t.test(
   },
 );
 
-t.test('one part of a schema may require a field that another part declares', async (t) => {
+t.test('a schema may require a field that only another part of an allOf or anyOf declares', async (t) => {
   const mail = { type: 'object', properties: { mail: { type: 'string' } } };
   const address = {
     allOf: [{ $ref: '#/components/schemas/Mail' }],
@@ -223,7 +226,7 @@ t.test('one part of a schema may require a field that another part declares', as
 });
 
 t.test(
-  'if a reply requires an undeclared field and thus can never be valid, the error gives its position',
+  'if a reply requires a field that its schema does not declare, the error gives the position of the schema',
   async (t) => {
     const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
     const closed = { additionalProperties: false };

@@ -7,7 +7,7 @@ const check = (schema: Json) => {
   return (value: unknown) => problemsOf(value)?.map(String);
 };
 
-t.test('unevaluatedProperties also covers a field named like an inherited JavaScript property', (t) => {
+t.test('unevaluatedProperties: false also forbids a field named like an inherited JavaScript property', (t) => {
   const allOf = [{ properties: { a: {} } }, { anyOf: [{ minProperties: 1 }] }];
   for (const name of ['constructor', '__proto__', 'toString', 'b'])
     t.strictSame(check({ allOf, unevaluatedProperties: false })(JSON.parse(`{"a":1,"${name}":{}}`)), [
@@ -16,7 +16,7 @@ t.test('unevaluatedProperties also covers a field named like an inherited JavaSc
   t.end();
 });
 
-t.test('unevaluatedProperties in a `then` does not count fields that the `if` evaluated', (t) => {
+t.test('unevaluatedProperties in a `then` also checks fields that only the `if` has evaluated', (t) => {
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   const problemsOf = check({ if: { additionalProperties: true }, then: { unevaluatedProperties: { type: 'string' } } });
   t.strictSame(problemsOf({ a: {} }), ['body.a must be of type string']);

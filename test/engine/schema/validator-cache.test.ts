@@ -46,7 +46,7 @@ function open(t: Test, { isJudged = true, isStrict = false, schemas = {} }: Sour
   return { build, refused, counted, compileNext: buildCheck.compileNext };
 }
 
-t.test('equal schemas are compiled once, wherever and however often a contract contains them', async (t) => {
+t.test('equal large schemas are compiled once, wherever and however often a contract contains them', async (t) => {
   const { build, refused, counted } = open(t);
   const first = build(object({ error: large(), others: { type: 'array', items: large() } }));
   const before = counted();
@@ -65,7 +65,7 @@ t.test('equal schemas are compiled once, wherever and however often a contract c
   }
 });
 
-t.test('a schema that is reachable in a million ways takes no more memory than its parts', async (t) => {
+t.test('a schema that is reachable over a million paths takes no more memory than its distinct parts', async (t) => {
   const depths = Array.from({ length: 20 }, (_, depth) => depth);
   const schemas = Object.fromEntries(
     depths.map((depth) => [
@@ -84,46 +84,55 @@ t.test('a schema that is reachable in a million ways takes no more memory than i
   t.match(check(nest(20, { name: 1 }))?.join(), /^(right\.){20}name must be of type string$/);
 });
 
-t.test('a default in a large schema is filled in, except within a large alternative', async (t) => {
-  const { build, refused } = open(t);
-  const fillsDefaults = true;
-  const place = large({ city: { ...string, default: 'Rome' } });
-  const check = build(object({ place: { ...place, default: {} }, other: { anyOf: [place, string] } }), {
-    fillsDefaults,
-  });
-  const value: Json = { other: {} };
-  t.equal(check(value), undefined);
-  t.strictSame(value, { place: { city: 'Rome' }, other: {} });
-  t.strictSame(refused, []);
-  const strict = open(t, { isStrict: true });
-  strict.build(object({ other: { anyOf: [place, string] } }), { fillsDefaults });
-  t.strictSame(strict.refused, ['value.other: strict mode: default is ignored for: city']);
-});
+t.test(
+  'the server fills in a default in a large schema, unless the large schema is an alternative of an anyOf',
+  async (t) => {
+    const { build, refused } = open(t);
+    const fillsDefaults = true;
+    const place = large({ city: { ...string, default: 'Rome' } });
+    const check = build(object({ place: { ...place, default: {} }, other: { anyOf: [place, string] } }), {
+      fillsDefaults,
+    });
+    const value: Json = { other: {} };
+    t.equal(check(value), undefined);
+    t.strictSame(value, { place: { city: 'Rome' }, other: {} });
+    t.strictSame(refused, []);
+    const strict = open(t, { isStrict: true });
+    strict.build(object({ other: { anyOf: [place, string] } }), { fillsDefaults });
+    t.strictSame(strict.refused, ['value.other: strict mode: default is ignored for: city']);
+  },
+);
 
-t.test('64-bit integers of a large schema are exact even if only another part of allOf declares them', async (t) => {
-  const { build, refused } = open(t);
-  const schema = {
-    allOf: [
-      object({ owner: large({ id: { type: 'integer', format: 'int64' } }) }),
-      object({ owner: large({ id: { type: 'integer' } }) }),
-    ],
-  };
-  const check = build(schema, { int64s: findInt64s(schema, '', (words) => t.fail(words)) });
-  t.equal(check({ owner: { id: 9007199254740993n } }), undefined);
-  t.match(check({ owner: { id: 2n ** 63n } })?.join(), /owner\.id must be a 64-bit integer/);
-  t.strictSame(refused, []);
-});
+t.test(
+  '64-bit integers of a large schema are exact even if only another part of an allOf declares their format',
+  async (t) => {
+    const { build, refused } = open(t);
+    const schema = {
+      allOf: [
+        object({ owner: large({ id: { type: 'integer', format: 'int64' } }) }),
+        object({ owner: large({ id: { type: 'integer' } }) }),
+      ],
+    };
+    const check = build(schema, { int64s: findInt64s(schema, '', (words) => t.fail(words)) });
+    t.equal(check({ owner: { id: 9007199254740993n } }), undefined);
+    t.match(check({ owner: { id: 2n ** 63n } })?.join(), /owner\.id must be a 64-bit integer/);
+    t.strictSame(refused, []);
+  },
+);
 
-t.test('a large schema that cannot be compiled is an error wherever it is used, and nowhere else', async (t) => {
-  const bad = large({ code: { ...string, pattern: '(' }, child: ref('Bad') });
-  const { build, refused } = open(t, { schemas: { Bad: bad } });
-  build(object({ a: ref('Bad') }));
-  build(object({ a: large() }));
-  build(object({ b: ref('Bad') }));
-  t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b.*code: Invalid regular expression/]);
-});
+t.test(
+  'a large schema that cannot be compiled is reported at each of its uses, and does not affect other schemas',
+  async (t) => {
+    const bad = large({ code: { ...string, pattern: '(' }, child: ref('Bad') });
+    const { build, refused } = open(t, { schemas: { Bad: bad } });
+    build(object({ a: ref('Bad') }));
+    build(object({ a: large() }));
+    build(object({ b: ref('Bad') }));
+    t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b.*code: Invalid regular expression/]);
+  },
+);
 
-t.test('annotations of a schema are not compiled, but an annotation of the wrong type is an error', async (t) => {
+t.test('an annotation of the wrong type, such as a number as title, is an error', async (t) => {
   for (const words of [{ title: 5 }, { description: [] }, { examples: {} }, { deprecated: 'yes' }, { not: 'a' }]) {
     const { build, refused } = open(t);
     build(object({ name: { ...string, ...words } }));
@@ -131,29 +140,32 @@ t.test('annotations of a schema are not compiled, but an annotation of the wrong
   }
 });
 
-t.test("a built contract's checks are compiled in parts, each when it is first needed or earlier", async (t) => {
-  const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
-  const schema = object({ first: ref('Node'), second: large() });
-  const called = open(t, { isJudged: false, schemas });
-  const check = called.build(schema);
-  called.build(object({ other: string }));
-  t.equal(called.counted(), 0);
-  t.equal(check({}), undefined);
-  t.equal(called.counted(), 1, 'parts that the value does not have are not compiled');
-  t.match(check({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
-  t.equal(called.counted(), 2);
+t.test(
+  "a built service compiles each part of a schema's checks when a value first needs the part, or one by one ahead",
+  async (t) => {
+    const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
+    const schema = object({ first: ref('Node'), second: large() });
+    const called = open(t, { isJudged: false, schemas });
+    const check = called.build(schema);
+    called.build(object({ other: string }));
+    t.equal(called.counted(), 0);
+    t.equal(check({}), undefined);
+    t.equal(called.counted(), 1, 'parts that the value does not have are not compiled');
+    t.match(check({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
+    t.equal(called.counted(), 2);
 
-  const ahead = open(t, { isJudged: false, schemas });
-  const later = ahead.build(schema, { fillsDefaults: true });
-  const parts = new Set<number>();
-  while (ahead.compileNext()) parts.add(ahead.counted());
-  t.strictSame([...parts], [0, 1, 2, 3], 'each step compiles at most one part');
-  t.match(later({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
-  t.equal(ahead.counted(), 3);
-});
+    const ahead = open(t, { isJudged: false, schemas });
+    const later = ahead.build(schema, { fillsDefaults: true });
+    const parts = new Set<number>();
+    while (ahead.compileNext()) parts.add(ahead.counted());
+    t.strictSame([...parts], [0, 1, 2, 3], 'each step compiles at most one part');
+    t.match(later({ first: { child: { id: 'x' } } })?.join(), /^first\.child\.id must be of type integer$/);
+    t.equal(ahead.counted(), 3);
+  },
+);
 
 t.test(
-  'the first check of a value compiles only the schemas that the value needs; a step ahead compiles at most one',
+  'the first check of a value compiles only the schemas that it needs; each step ahead compiles at most one schema',
   async (t) => {
     const schemas = Array.from({ length: 30 }).reduce<Json[]>(
       ([inner, ...others]) => [large({ inner }), inner, ...others],
@@ -193,7 +205,7 @@ t.test('the compiled code of a huge schema is split into functions of limited si
   t.ok(check(Object.fromEntries(kinds.map((_, index) => [`of${index}field1`, 1]))));
 });
 
-t.test('a valid schema that refers to an invalid one is an error at each use', async (t) => {
+t.test('a valid schema that refers to an invalid one is reported at each use', async (t) => {
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, sound: ref('Sound') }),
     Sound: large({ bad: ref('Bad') }),
@@ -204,7 +216,7 @@ t.test('a valid schema that refers to an invalid one is an error at each use', a
   t.match(refused, [/^value\.a.*code: Invalid regular expression/, /^value\.b\.bad: Invalid regular expression/]);
 });
 
-t.test('valid schemas that refer to an invalid one are compiled only once', async (t) => {
+t.test('valid schemas that are used together with an invalid one are compiled only once', async (t) => {
   const sound = Array.from({ length: 20 }, (_, index) => [`Sound${index}`, large({ [`own${index}`]: string })]);
   const schemas = {
     Bad: large({ code: { ...string, pattern: '(' }, leader: ref('Leader') }),
@@ -221,7 +233,7 @@ t.test('valid schemas that refer to an invalid one are compiled only once', asyn
   t.equal(build(object({ Sound1: ref('Sound1') }))({ Sound1: { own1: 'a' } }), undefined);
 });
 
-t.test('a check that cannot be compiled throws for every value', async (t) => {
+t.test('a check whose schema cannot be compiled throws for every value', async (t) => {
   const { build } = open(t, { isJudged: false });
   const check = build(object({ code: { ...string, pattern: '(' } }));
   for (const value of [{ code: 'x' }, {}]) {

@@ -152,7 +152,7 @@ const FORMATS = [
   ...['ipv4', 'ipv6', 'json-pointer', 'byte', 'regex'],
 ];
 
-t.test('checking the format of a text takes time in proportion to its length', async (t) => {
+t.test('checking the format of a text takes time proportional to the length of the text', async (t) => {
   for (const format of FORMATS) {
     const check = build({ type: 'string', format });
     const seconds = secondsOf(() => {
@@ -163,7 +163,7 @@ t.test('checking the format of a text takes time in proportion to its length', a
 });
 
 for (const [name, [schema, text, node]] of Object.entries(CASES)) {
-  t.test(`checking a value takes time in proportion to its size: ${name}`, async (t) => {
+  t.test(`checking a value takes time proportional to the size of the value: ${name}`, async (t) => {
     const check = build(schema, node && { Node: node });
     const value = parseExactJson(text);
     let problems: unknown[] = [];
@@ -175,7 +175,7 @@ for (const [name, [schema, text, node]] of Object.entries(CASES)) {
   });
 }
 
-t.test('a reply to a bad request names at most twenty problems, in 8 KB', async (t) => {
+t.test('the error reply to a bad request lists at most twenty problems, in at most 8 KB', async (t) => {
   const name = 'n'.repeat(400_000);
   const { send } = await startEcho(t, { body: { type: 'array', items: PET } });
   const message = await send(OBJECTS.slice(0, 900_000).replace(/,[^}]*$/, ']'));
