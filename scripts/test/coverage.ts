@@ -32,8 +32,8 @@ const PLACES = [
 
 export interface Coverage {
   /**
-   * Returns a folder in which Node records the coverage of one run. After the run, `keep` keeps the files about this
-   * project.
+   * Returns a folder for the coverage that Node records during one run. After the run, `keep` keeps the files about
+   * this project.
    */
   record(): { folder: string; keep(): void };
   /** Prints the code that is not covered. Returns true if all code is covered. */

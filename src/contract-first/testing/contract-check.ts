@@ -99,7 +99,7 @@ export class ContractCheck {
     return Object.keys(first).map((name) => this.#resolve(`/components/securitySchemes/${escapePointer(name)}`).value);
   }
 
-  /** Returns a list of the ways in which the reply breaks the contract. */
+  /** Returns the problems of a reply. The list is empty if the reply fits the contract. */
   problemsOf(method: string, url: string, reply: CheckedReply): string[] {
     const unsafe = Object.entries(SECURITY).filter(([name, value]) => !value.test(reply.headers[name] ?? ''));
     return [...unsafe.map(([name]) => `${name} is not safe`), ...this.#contractProblems(method, url, reply)];

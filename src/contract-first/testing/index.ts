@@ -87,8 +87,8 @@ export async function openTestServer(
 }
 
 /**
- * Prints each request whose reply was not checked, because it goes to a route of a plugin, or because its path is
- * misspelt.
+ * Prints each request to a URL outside of the contract, because its reply was not checked. The URL belongs to a route
+ * of a plugin, or is misspelt.
  */
 function reportUnchecked(check: ContractCheck, method: string, url: string): void {
   if (!check.isOperation(method, url))

@@ -74,7 +74,7 @@ function toUsage({ call, commands }: Program, name: string): string {
   return lines.join('\n');
 }
 
-/** Returns the usage of all commands, or of the commands whose names begin with the given word, such as `keys`. */
+/** Returns the usage of all commands, or only of those that begin with the given word, such as `keys`. */
 function toUsages(program: Program, [word = '--help']: string[]): string {
   const names = Object.keys(program.commands);
   const family = names.filter((name) => name.startsWith(`${word} `));

@@ -34,7 +34,10 @@ interface TracesParts {
    * by its variables.
    */
   ratio: number | undefined;
-  /** The addresses and ranges of the clients whose trace is continued, if they send `traceparent`. */
+  /**
+   * The addresses and ranges of the clients from which the server accepts `traceparent`: spans continue the client's
+   * trace.
+   */
   trusted: readonly string[];
   logger: Logger;
 }
