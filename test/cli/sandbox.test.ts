@@ -294,6 +294,39 @@ t.test(
   },
 );
 
+t.test('bodies and replies of any media type are JSON on the page, in the printed curl, and in replies', async (t) => {
+  for (const type of ['*/*', 'application/*']) {
+    const contract = books(({ paths, schemas }) => {
+      schemas.Sign = { type: 'object', required: ['word'], properties: { word: { ...text, example: 'Highbury' } } };
+      const schema = record('Sign');
+      paths['/sign'] = {
+        post: {
+          operationId: 'readSign',
+          requestBody: { required: true, content: { 'application/json': { schema, example: { word: 'Pemberley' } } } },
+          responses: {
+            200: { description: 'Read.', content: { 'application/json': { schema } } },
+          },
+        },
+      };
+    });
+    const any = JSON.stringify(contract).replaceAll('"application/json":', `"${type}":`);
+    const { origin, said } = await open(t, write(t, any));
+    t.match(said(), /^Books: 7 operations, 6 stored in memory, the others answered/m);
+    t.match(said(), /-H 'Content-Type: application\/json' \\\n {4}-d '\{"title":"string"\}'/);
+    const sent = await runCurl(said());
+    t.match(sent, /^HTTP\/1\.1 201 [\s\S]*\ncontent-type: application\/json; charset=utf-8\r\n[\s\S]*"title":"string"/);
+    t.match(await sendJson(`${origin}/books`), { status: 200, body: { items: [{ title: 'string' }], total: 1 } });
+    t.match(await sendJson(`${origin}/sign`, 'POST', { word: 'Emma' }), { status: 200, body: { word: 'Highbury' } });
+    t.equal((await sendJson(`${origin}/sign`, 'POST', { word: 5 })).status, 400, 'the body is checked');
+    const page = (await (await fetch(`${origin}/docs`)).text())
+      .replace(/<[^>]*>/g, '')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'");
+    t.match(page, /-H 'Content-Type: application\/json'[^<]*-d '\{"word":"Pemberley"\}'/);
+    t.match(page, /"word": "Highbury"/);
+  }
+});
+
 t.test('a signal before the sandbox listens ends it, and no files stay behind', async (t) => {
   const folder = t.testdir({ 'one.json': edited(() => {}), temporary: {} });
   const hook =
