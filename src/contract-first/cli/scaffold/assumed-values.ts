@@ -12,12 +12,17 @@ export type FindAssumed = (schema: Schema | undefined) => unknown;
 
 export function buildFindAssumed(source: DocumentSource): FindAssumed {
   const samples = buildSamples(source);
-  const resolve = resolveOf(source.document);
-  const buildCheck = buildChecks();
+  const resolve = resolveOf(toDoubles(source.document));
+  const buildCheck = buildChecks({ isJudged: true });
   return (schema = true) => {
     const { example: _, examples: __, ...own } = source.flat(schema);
-    const whole = toDoubles(resolve({ schema }, () => {}).schema);
-    const check = buildCheck(whole, { name: 'it', int64s: int64sOf(whole) }, () => {});
+    // Copied before its references are resolved: a copy of a recursive schema would no longer refer to itself.
+    const whole = resolve({ schema: toDoubles(schema) }, () => {}).schema;
+    let isSound = true;
+    const check = buildCheck(whole, { name: 'it', int64s: int64sOf(whole) }, () => {
+      isSound = false;
+    });
+    if (!isSound) return undefined;
     const values = [schema, own].map((one) => toTyped(samples.ofSchema(one, 'writeOnly'), schema, source.flat));
     return values.find((value) => value !== undefined && !check(value));
   };

@@ -6,17 +6,19 @@ import { toSource } from '../../contract/page/source.ts';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import type { ContractProblem } from '../../engine/schema/json.ts';
-import type { AnyColumn, AnyDescription } from '../../store/tables/description.ts';
+import type { AnyColumn, AnyDescription, AnyDomain } from '../../store/tables/description.ts';
 import { type CheckedCode, checkedName, code, indented, joined, toField, toLiteral } from '../generate/source-text.ts';
+import { writeInsert } from '../migration/insert-sql.ts';
 import { type FirstMigration, writeFirstMigrations } from '../migration/table-sql.ts';
 import { problemsThrownBy } from '../unservable.ts';
 import { buildFindAssumed } from './assumed-values.ts';
 import { type CollectionPlan, type PlannedColumn, planCollection } from './collection-plan.ts';
 import { wordsOf } from './envelopes.ts';
+import { type FirstRecord, findFirstRecord } from './first-records.ts';
 import type { Writing } from './handler-code.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
-import type { OperationKind } from './resource-paths.ts';
+import { type OperationKind, toShape } from './resource-paths.ts';
 import { type Resource, recognise } from './resources.ts';
 import { hasWiderBody } from './wider-bodies.ts';
 
@@ -26,8 +28,10 @@ export interface WrittenCollection {
   files: Map<string, string>;
   /** The handlers by operationId. */
   handlers: Map<string, string>;
-  /** The operationId of the operation that creates the records. */
-  createId: string;
+  /** The operationId of the operation that creates the records; undefined if none is written. */
+  createId: string | undefined;
+  /** The first record, if no operation creates records. */
+  first: FirstRecord | undefined;
   plan: CollectionPlan;
   description: AnyDescription;
   assumed: string[];
@@ -51,19 +55,43 @@ export function writeCollections(contract: ReadContract, { isAssuming = false } 
   const { resources, reasons } = recognise(contract);
   const collections: WrittenCollection[] = [];
   for (const resource of resources) {
-    const made = writeCollection(resource, { contract, source, findAssumed }, reasons, collections);
+    const given = { contract, source, findAssumed, reasons, stored: collections };
+    const made = writeCollection(resource, given) ?? (isAssuming ? writeFilled(resource, given) : undefined);
     if (made) collections.push(made);
   }
   return { collections, reasons };
 }
 
+interface Given extends Pick<Writing, 'source' | 'findAssumed'> {
+  contract: ReadContract;
+  reasons: Map<string, string>;
+  /** The collections that are already written. */
+  stored: WrittenCollection[];
+}
+
+/** Writes a collection without its create: its table begins with the contract's example. */
+function writeFilled(resource: Resource, given: Given): WrittenCollection | undefined {
+  // Records that no path shows have an id that the store sets.
+  if (resource.path === '') return undefined;
+  const { create, ...others } = Object.fromEntries(resource.operations) as { create?: Operation };
+  const operations = new Map(Object.entries(others) as [OperationKind, Operation][]);
+  const reasons = new Map<string, string>();
+  const made =
+    operations.size > 0 && writeCollection(withBase({ ...resource, operations }), { ...given, reasons }, true);
+  if (!made) return undefined;
+  for (const id of made.handlers.keys()) given.reasons.delete(id);
+  for (const [id, reason] of reasons) given.reasons.set(id, reason);
+  const why = create ? `${create.id} is not stored` : 'no operation creates more';
+  made.assumed.push(`${made.name}: the table begins with one record, the contract's example; ${why}`);
+  return made;
+}
+
 function writeCollection(
   recognised: Resource,
-  { contract, ...given }: Pick<Writing, 'source' | 'findAssumed'> & { contract: ReadContract },
-  reasons: Map<string, string>,
-  stored: WrittenCollection[],
+  { contract, reasons, stored, ...given }: Given,
+  isFilled = false,
 ): WrittenCollection | undefined {
-  const parent = stored.find(({ name }) => name === recognised.parent?.name);
+  const parent = stored.find(({ name, first }) => name === recognised.parent?.name && (first || !isFilled));
   const resource = parent ? recognised : withoutParent(recognised);
   const operations = [...resource.operations];
   const skipAll = (reason: string) => {
@@ -80,26 +108,48 @@ function writeCollection(
     else handlers.set(operation.id, written.code.text);
     if (typeof written !== 'string' && written.list) Object.assign(use, written.list);
   }
-  const missing = findMissing(resource, handlers, reasons);
+  const first = isFilled && isRead(resource, handlers) ? findFirstRecord(plan, given, parent?.first) : undefined;
+  const missing = first ? undefined : findMissing(resource, handlers, reasons);
   if (missing !== undefined) {
     for (const id of handlers.keys()) reasons.set(id, missing);
     return undefined;
   }
-  const { id: createId } = resource.operations.get('create') as Operation;
+  const createId = resource.operations.get('create')?.id;
   const written = operations.flatMap(([, operation]) => (handlers.has(operation.id) ? [operation] : []));
   if (hasWiderBody(contract, { ...given, plan }, written, toDescription(plan, use))) plan.unfit = 400;
   const description = toDescription(plan, use);
   const domain = Object.fromEntries([...stored.map((one) => [one.name, one.description]), [plan.name, description]]);
-  const migration = writeFirstMigrations(domain).find(({ collection }) => collection === plan.name) as FirstMigration;
+  const files = toFiles(plan, use, domain, first);
+  return { name: plan.name, files, handlers, createId, first, plan, description, assumed: plan.assumed };
+}
+
+/** Writes the files of a collection by their paths. `domain` contains the collections up to this one. */
+function toFiles(plan: CollectionPlan, use: ListUse, domain: AnyDomain, first: FirstRecord | undefined) {
   const folder = `src/${checkedName(plan.name).text}`;
   const fileName = wordsOf(plan.name).join('-');
-  const files = new Map([
-    [`${folder}/domain.ts`, writeDomain(plan, use).text],
-    [`${folder}/migrations/sqlite/0001-${fileName}.sql`, migration.sqlite],
-    [`${folder}/migrations/postgres/0001-${fileName}.sql`, migration.postgres],
-  ]);
-  return { name: plan.name, files, handlers, createId, plan, description, assumed: plan.assumed };
+  const files = new Map([[`${folder}/domain.ts`, writeDomain(plan, use).text]]);
+  const migration = writeFirstMigrations(domain).find(({ collection }) => collection === plan.name) as FirstMigration;
+  const insert = { table: plan.table, columns: [...plan.columns, ...plan.internal], comment: OF_EXAMPLE };
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    files.set(`${folder}/migrations/${kind}/0001-${fileName}.sql`, migration[kind]);
+    if (first) files.set(`${folder}/migrations/${kind}/0002-example.sql`, writeInsert(insert, first, kind));
+  }
+  return files;
 }
+
+const OF_EXAMPLE =
+  "Assumed: the contract's example. Delete this file before the first start if you do not want the record.";
+
+/** A resource with the path of its list, or else with the path of its records, as its base: its create may have had another one. */
+function withBase(resource: Resource): Resource {
+  const { path, operations } = resource;
+  const base = operations.get('list')?.path ?? path.slice(0, path.lastIndexOf('/'));
+  return toShape(base) === toShape(resource.base) ? resource : withoutParent({ ...resource, base });
+}
+
+/** Whether a handler shows the records. */
+const isRead = ({ operations }: Resource, handlers: ReadonlyMap<string, string>): boolean =>
+  [operations.get('get'), operations.get('list')].some((one) => one && handlers.has(one.id));
 
 /** Returns the reason if no handler creates the records, or none shows them. */
 function findMissing(

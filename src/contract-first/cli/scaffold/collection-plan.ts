@@ -249,7 +249,7 @@ function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): vo
   else if (isTime && /^(date)?(updated|modified|changed|lastmodified|lastupdated)(at|on|date|time)?$/.test(name))
     planned.set = 'changed';
   else if (isRevision(planned, name) && !plan.columns.some(({ set }) => set === 'revision')) planned.set = 'revision';
-  else if (!planned.isOptional) planFirst(planned, keywords, plan);
+  else if (!planned.isOptional && plan.operations.has('create')) planFirst(planned, keywords, plan);
   if (planned.set === 'created' || planned.set === 'changed') planned.type = 'time';
 }
 

@@ -13,10 +13,12 @@ const ORIGIN = 'http://127.0.0.1:3000';
  * records need a parent.
  */
 export function writeFirstRequest(contract: AnyContract, tested: WrittenCollection[]): string {
-  const first = tested.find(({ plan }) => plan.parent === undefined);
+  const first = tested.find(({ plan, createId }) => plan.parent === undefined && createId !== undefined);
   if (!first) return '';
   const key = makeKey('first');
-  const request = buildSampleRequests(contract, key).toRequest(contract.operations.get(first.createId) as Operation);
+  const request = buildSampleRequests(contract, key).toRequest(
+    contract.operations.get(first.createId as string) as Operation,
+  );
   return `
 
 To create a record, start it with a key, and paste the request into another terminal:

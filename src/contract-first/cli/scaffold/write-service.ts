@@ -155,7 +155,8 @@ class ServiceParts {
     let isChanged = false;
     for (const one of [...this.#collections]) {
       isChanged = this.#tests.takeBack(one, faults) || isChanged;
-      const ofCreate = () => this.#written.has(one.createId) && faults.get(fileOf(one.createId));
+      const { createId = '' } = one;
+      const ofCreate = () => this.#written.has(createId) && faults.get(fileOf(createId));
       const fault = faults.get(`${folderOf(one)}/domain.ts`) ?? ofCreate();
       if (fault) this.#drop(one, `its records cannot be created: ${fault}`);
       isChanged ||= Boolean(fault);

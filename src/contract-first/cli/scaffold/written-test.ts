@@ -21,9 +21,10 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { WrittenCollection } from './collection-files.ts';
-import type { ParentPlan } from './collection-plan.ts';
+import type { CollectionPlan, ParentPlan } from './collection-plan.ts';
 import { conditionOf, declaresDemand } from './condition-headers.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, successOf, wordsOf } from './envelopes.ts';
+import type { FirstRecord } from './first-records.ts';
 import { kindOf } from './handler-code.ts';
 import { idsIn, type OperationKind } from './resource-paths.ts';
 
@@ -45,6 +46,14 @@ export function writeTest(
   return new TestCode(contract, collection, parent).toText();
 }
 
+/** Writes an object with the id of a collection's first record. */
+const toIdObject = ({ id: { name } }: CollectionPlan, first: FirstRecord): CheckedCode =>
+  toObjectLiteral([[name, toLiteral(first[name])]]);
+
+/** Writes the access to a field of a value that may be absent. */
+const toOptionalMember = (value: CheckedCode, field: string): CheckedCode =>
+  code`${value}?.${/^[A-Za-z_$][\w$]*$/.test(field) ? checkedName(field) : code`[${field}]`}`;
+
 class TestCode {
   readonly #collection: WrittenCollection;
   /** The collection of the parents in the path of the records. */
@@ -63,12 +72,15 @@ class TestCode {
   }
 
   toText(): string | undefined {
+    const { first } = this.#collection;
     const create = this.#operation('create');
-    if (!create || !this.#shows(create, this.#collection)) return undefined;
+    if (!first && !(create && this.#shows(create, this.#collection))) return undefined;
     if (this.#parent && !this.#createParent(this.#parent)) return undefined;
-    this.#create(create);
+    if (create) this.#create(create);
+    else if (first) this.#lines.push(code`const record = ${toIdObject(this.#collection.plan, first)};`);
     const get = this.#operation('get');
-    if (get) this.#find(get, code`record`, 'found');
+    if (get && create) this.#find(get, code`record`, 'found');
+    else if (get) this.#findFirst(get);
     const list = this.#operation('list');
     if (list) this.#list(list);
     for (const kind of ['update', 'replace'] as const) {
@@ -92,6 +104,10 @@ class TestCode {
 
   /** Writes code that creates the parent of the record. Returns false if the reply does not show its id. */
   #createParent(parent: WrittenCollection): boolean {
+    if (parent.first && !parent.plan.parentPlan) {
+      this.#lines.push(code`const parent = ${toIdObject(parent.plan, parent.first)};`);
+      return true;
+    }
     const create = parent.plan.operations.get('create') as Operation;
     if (parent.plan.parentPlan || !this.#shows(create, parent)) return false;
     this.#call('parentCreated', create, [['body', this.#sampleOf(create)]]);
@@ -108,6 +124,15 @@ class TestCode {
     const { id, columns } = this.#collection.plan;
     if (columns.includes(id)) this.#lines.push(code`assert.ok(${member('record', id.name)} !== undefined);`);
     this.#verbs.push('created');
+  }
+
+  /** Writes code that reads the record in the new table. */
+  #findFirst(get: Operation): void {
+    this.#call('found', get, []);
+    const { name } = this.#collection.plan.id;
+    const id = toOptionalMember(this.#recordIn(get, code`found.body`), name);
+    this.#lines.push(code`assert.equal(${id}, ${member('record', name)});`);
+    this.#verbs.push('found');
   }
 
   /** Writes code that reads the record and compares it. */
@@ -235,7 +260,8 @@ class TestCode {
     const { plan } = this.#collection;
     const { own: ownName, owners } = idsIn(operation, plan);
     const isOwn = name === ownName;
-    if (!isOwn && owners.indexOf(name) < plan.scopes.length) return this.#toSample(schema);
+    const scope = isOwn ? undefined : plan.scopes[owners.indexOf(name)];
+    if (scope) return this.#toSample(schema, this.#collection.first?.[scope.column.name]);
     const [variable, id] = isOwn ? ['record', plan.id] : ['parent', (plan.parentPlan as ParentPlan).plan.id];
     const own = { int64: 'bigint', int32: 'number', number: 'number' }[id.type as string] ?? 'string';
     const wanted = kindOf(schema) as 'bigint' | 'number' | 'string';
@@ -249,8 +275,8 @@ class TestCode {
   }
 
   /** Writes a value of a parameter that belongs to nothing stored. */
-  #toSample(schema: Schema): CheckedCode {
-    const value = this.#samples.ofSchema(schema, 'readOnly');
+  #toSample(schema: Schema, first?: unknown): CheckedCode {
+    const value = first ?? this.#samples.ofSchema(schema, 'readOnly');
     const convert = { bigint: BigInt, number: Number, string: String }[kindOf(schema) as 'bigint'];
     return toLiteral(convert(value as bigint));
   }
@@ -258,10 +284,7 @@ class TestCode {
   /** Writes the access to the record, or to the list of records, in a body. Fields of an envelope may be absent. */
   #recordIn(operation: Operation, body: CheckedCode, words = this.#collection.plan): CheckedCode {
     const { path, isList } = envelopeOf(operation, words, this.#source) as Envelope;
-    const found = path.reduce(
-      (value, field) => code`${value}?.${/^[A-Za-z_$][\w$]*$/.test(field) ? checkedName(field) : code`[${field}]`}`,
-      body,
-    );
+    const found = path.reduce(toOptionalMember, body);
     return isList && operation !== words.operations.get('list') ? code`${found}?.[0]` : found;
   }
 

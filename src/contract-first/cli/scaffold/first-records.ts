@@ -1,0 +1,58 @@
+/** With `--assume`, puts the contract's example into the table of records that no written operation creates. */
+import type { DocumentSource } from '../../contract/page/source.ts';
+import type { Operation } from '../../engine/contract/contract.ts';
+import type { Schema } from '../../engine/schema/json.ts';
+import { toInstant } from '../../json/instant.ts';
+import { isStorable } from '../../store/tables/values.ts';
+import type { FindAssumed } from './assumed-values.ts';
+import type { CollectionPlan, PlannedColumn } from './collection-plan.ts';
+import { idsIn } from './resource-paths.ts';
+
+/** The first record of a collection: its values by the names of the columns, internal ones included. */
+export type FirstRecord = Record<string, unknown>;
+
+/** The time of a record if its example contains none. */
+const SOME_TIME = '2026-01-01T00:00:00.000Z';
+
+/** Makes the record from the contract's example. Returns undefined if the contract has no example that can be stored. */
+export function findFirstRecord(
+  plan: CollectionPlan,
+  { source, findAssumed }: { source: DocumentSource; findAssumed: FindAssumed },
+  parent: FirstRecord | undefined,
+): FirstRecord | undefined {
+  const example = findAssumed(plan.schema);
+  if (typeof example !== 'object' || example === null) return undefined;
+  const record: FirstRecord = { ...example };
+  const { properties = {} } = source.flat(plan.schema);
+  record[plan.id.name] = toId(plan, properties[plan.id.name] as Schema, record, findAssumed);
+  const { parentPlan, scopes } = plan;
+  if (parentPlan) record[parentPlan.column.name] = parent?.[parentPlan.plan.id.name];
+  for (const [index, { column }] of scopes.entries())
+    record[column.name] ??= findAssumed(schemaOf(plan, (one) => idsIn(one, plan).owners[index]));
+  const columns = [...plan.columns, ...plan.internal];
+  for (const column of columns) record[column.name] = toColumnValue(column, record[column.name]);
+  const isWhole = columns.every((one) => record[one.name] !== undefined || (one.isOptional && one !== plan.id));
+  return isWhole && Object.values(record).every(isStorable) ? record : undefined;
+}
+
+/** Returns the example of the id, if the parameter in the path may have this value; otherwise a value that fits both. */
+function toId(plan: CollectionPlan, field: Schema, record: FirstRecord, findAssumed: FindAssumed): unknown {
+  const own = record[plan.id.name] ?? findAssumed(field);
+  const both = { allOf: [field, schemaOf(plan, (one) => idsIn(one, plan).own)] };
+  return findAssumed(own === undefined ? both : { ...both, example: own }) ?? own;
+}
+
+/** Returns the schema of the parameter that `find` names in the first operation with it. A list alone has no parameter for the id. */
+function schemaOf({ operations }: CollectionPlan, find: (operation: Operation) => string | undefined): Schema {
+  const schemas = [...operations.values()].flatMap((one) => {
+    const name = find(one);
+    return one.parameters.filter((parameter) => parameter.in === 'path' && parameter.name === name);
+  });
+  return schemas[0]?.schema ?? true;
+}
+
+/** Returns the value that the store would set, or the given value. */
+function toColumnValue({ set }: PlannedColumn, value: unknown): unknown {
+  if (set === 'revision') return 1n;
+  return set === 'created' || set === 'changed' ? (toInstant(String(value)) ?? SOME_TIME) : value;
+}
