@@ -1,17 +1,26 @@
-/** Prints a line at intervals during long work, to show that it continues. */
+/** Prints a line during long work, to show that the work continues. */
+import { Worker } from 'node:worker_threads';
 
-/** The time between two lines, in milliseconds. */
+/** The time without a line, in milliseconds. */
 const SILENCE = 4000;
 
-/** Runs `work`, and prints the lines on standard error, because standard output belongs to the tool. */
-export async function withProgress<Made>(name: string, work: () => Promise<Made>): Promise<Made> {
-  const started = Date.now();
-  const timer = setInterval(() => {
-    console.error(`${name} … ${Math.round((Date.now() - started) / 1000)} s`);
-  }, SILENCE);
+/** Prints from its own thread, because work that reads a large contract lets no timer run. Standard output belongs to the tool. */
+const PRINTER = `
+const { workerData: { name, silence } } = require('node:worker_threads');
+const { writeSync } = require('node:fs');
+const started = Date.now();
+setInterval(() => {
+  try { writeSync(2, name + ' … ' + Math.round((Date.now() - started) / 1000) + ' s\\n'); } catch {}
+}, silence);
+`;
+
+/** `name` is printable. */
+export async function withProgress<Made>(name: string, work: () => Promise<Made>, silence = SILENCE): Promise<Made> {
+  const printer = new Worker(PRINTER, { eval: true, execArgv: [], workerData: { name, silence } });
+  printer.unref();
   try {
     return await work();
   } finally {
-    clearInterval(timer);
+    await printer.terminate();
   }
 }

@@ -8,6 +8,7 @@ import { listen } from '../../engine/http/connections/listening.ts';
 import type { AnyHandler } from '../../engine/routes/handler.ts';
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
 import { makeKey } from '../../store/api-keys.ts';
+import { withProgress } from '../progress.ts';
 import { ProjectError } from '../project.js';
 import type { WrittenCollection } from '../scaffold/collection-files.ts';
 import { buildSandboxServer, findFirstRequest, type SandboxParts } from './first-request.ts';
@@ -133,7 +134,8 @@ export async function openSandbox(source: string, options: SandboxOptions, say: 
 export async function runSandbox(source: string, values: { port?: unknown; keys?: unknown }): Promise<void> {
   let end: () => unknown = () => process.exit(1);
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end());
-  const { close } = await openSandbox(source, toSandboxOptions(values));
+  const options = toSandboxOptions(values);
+  const { close } = await withProgress('The contract is read', () => openSandbox(source, options));
   end = close;
 }
 
