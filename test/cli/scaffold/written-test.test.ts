@@ -34,9 +34,22 @@ t.test('the test that new writes creates, finds, lists, changes and deletes a re
     'assert.equal((await client.getBook({ params: { bookId: record.id } })).status, 404);',
   ])
     t.match(written, line);
+  const keyed = { type: 'apiKey', in: 'header', name: 'X-Key' };
+  const withKey = { ...books(), security: [{ keyed: [] }] };
+  const file = join(t.testdir(), 'keyed.json');
+  writeFileSync(
+    file,
+    stringify({ ...withKey, components: { ...withKey.components, securitySchemes: { keyed } } }) as string,
+  );
+  const first = /curl -i [\s\S]*'http:\/\/127\.0\.0\.1:3000\/books'$/.source;
+  t.match(
+    writeFirstRequest(await loadContract(file), [collection]),
+    new RegExp(`start it with a key, and [^\\n]*\\n\\n {2}API_KEYS=first_\\w+ npm start\\n\\n {2}${first}`),
+  );
   t.match(
     writeFirstRequest(contract, [collection]),
-    /API_KEYS=first_\w+ npm start\n\n {2}curl -i [\s\S]*'http:\/\/127\.0\.0\.1:3000\/books'$/,
+    new RegExp(`start it with npm start, and [^\\n]*\\n\\n {2}${first}`),
+    'an operation without security needs no key',
   );
   t.equal(writeFirstRequest(contract, []), '');
 });
@@ -96,6 +109,16 @@ t.test('the test that new writes calls only stored operations, with the values t
     paths['/books'].put.requestBody = { required: true, ...json(record('Changes')) };
   });
   t.match(whole.written, "client.replaceBook({ body: { ...{ title: 'string' }, id: record.id } });");
+});
+
+t.test('the test that new writes compares only the fields that the reply to a change shows', async (t) => {
+  const { written } = await write(t, ({ paths, schemas, book }) => {
+    const { id, title } = book.properties;
+    schemas.Part = { type: 'object', required: ['id', 'title'], properties: { id, title } };
+    paths['/books'].post.responses[201] = reply(record('Part'));
+  });
+  t.match(written, 'assert.deepEqual({ ...found.body, ...record }, found.body);');
+  t.match(written, 'assert.deepEqual(changedRecord.body, changed.body);');
 });
 
 t.test('the test that new writes for records with a parent in their path creates the parent first', async (t) => {
@@ -184,11 +207,13 @@ t.test('new removes a written test that does not compile or fails, and gives the
   tests.add(collection);
   t.ok(tests.takeBack(collection, new Map([['test/books.test.ts', 'a type']])));
   t.notOk(tests.takeBack(collection, new Map([['test/books.test.ts', 'a type']])));
+  t.strictSame(tests.reasons, ['no test of books: a type']);
   tests.rewrite(collection);
   tests.remove(collection);
+  t.strictSame(tests.reasons, [], 'a collection that is not stored needs no test');
   collection.handlers.delete('createBook');
   tests.add(collection);
-  t.match(tests.reasons.slice(1), ['no test of books: a type', /a create does not show the record, or its parent$/]);
+  t.match(tests.reasons, [/a create does not show the record, or its parent$/]);
   collection.handlers.set('createBook', '');
   const others = new WrittenTests(contract, () => false);
   others.add(collection);

@@ -19,11 +19,13 @@ export function writeFirstRequest(contract: AnyContract, tested: WrittenCollecti
   const request = buildSampleRequests(contract, key).toRequest(
     contract.operations.get(first.createId as string) as Operation,
   );
+  const curl = toFirstCurl(request, ORIGIN, key);
+  const [start, command] = curl.includes(key)
+    ? ['start it with a key', `  API_KEYS=${key} npm start\n\n`]
+    : ['start it with npm start', ''];
   return `
 
-To create a record, start it with a key, and paste the request into another terminal:
+To create a record, ${start}, and paste the request into another terminal:
 
-  API_KEYS=${key} npm start
-
-  ${toFirstCurl(request, ORIGIN, key)}`;
+${command}  ${curl}`;
 }

@@ -13,19 +13,23 @@ export class WrittenTests {
   readonly #left = new Set<WrittenCollection>();
   /** The collections, parents before the collections in their paths. */
   readonly #all: WrittenCollection[] = [];
-  /** A line for each collection without a test. */
-  readonly reasons: string[] = [];
+  /** A line for each collection that has no test and was not removed itself. */
+  readonly #reasons = new Map<WrittenCollection, string>();
 
   constructor(contract: AnyContract, write: (file: string, text: string) => boolean) {
     this.#contract = contract;
     this.#write = write;
   }
 
+  get reasons(): string[] {
+    return [...this.#reasons.values()];
+  }
+
   add(collection: WrittenCollection): void {
     this.#all.push(collection);
     const text = writeTest(this.#contract, collection, this.#all);
     if (text === undefined)
-      this.reasons.push(`no test of ${collection.name}: a create does not show the record, or its parent`);
+      this.#reasons.set(collection, `no test of ${collection.name}: a create does not show the record, or its parent`);
     else if (this.#write(testFileOf(collection), text)) this.#left.add(collection);
   }
 
@@ -40,6 +44,7 @@ export class WrittenTests {
   }
 
   remove(collection: WrittenCollection): void {
+    this.#reasons.delete(collection);
     if (this.#left.delete(collection)) rmSync(testFileOf(collection));
   }
 
@@ -48,7 +53,7 @@ export class WrittenTests {
     const fault = faults.get(testFileOf(collection));
     if (fault === undefined || !this.has(collection)) return false;
     this.remove(collection);
-    this.reasons.push(`no test of ${collection.name}: ${fault}`);
+    this.#reasons.set(collection, `no test of ${collection.name}: ${fault}`);
     return true;
   }
 
@@ -63,7 +68,7 @@ export class WrittenTests {
       if (failure === undefined) continue;
       this.remove(one);
       const error = failure.replace(/^[\s\S]*?\n +error: (?:\|-\n)?([\s\S]*?)\n +(?:code|name|stack): [\s\S]*$/, '$1');
-      this.reasons.push(`no test of ${one.name}: ${error.replace(/\s+/g, ' ').trim()}`);
+      this.#reasons.set(one, `no test of ${one.name}: ${error.replace(/\s+/g, ' ').trim()}`);
     }
   }
 }
