@@ -169,6 +169,16 @@ t.test('new writes nothing and gives the reason if the contract cannot be read o
   t.end();
 });
 
+t.test('new writes nothing if the name of the package cannot be used for keys and files', (t) => {
+  const long = JSON.stringify({ name: 'a'.repeat(41), dependencies: { 'contract-first': '1.0.0' } });
+  const folder = t.testdir({ 'package.json': long, 'theirs.yaml': '' });
+  const { status, stderr } = runIn(folder, 'new', '.', '--contract', `${folder}/theirs.yaml`);
+  t.equal(status, 1);
+  t.match(stderr, /^package\.json: the name "a{41}" must have at most 40 .*\nNothing was written\.\n$/);
+  t.strictSame(readdirSync(folder).sort(), ['package.json', 'theirs.yaml']);
+  t.end();
+});
+
 t.test('new names the folder that lacks the package; a tool that crashes prints its stack', (t) => {
   const folder = t.testdir({ 'package.json': '{', empty: {} });
   const reported = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;

@@ -8,6 +8,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, dirname, join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toPrintable, toPrintableLines } from '../json/literals.ts';
+import type { NormalForm } from './inspect/files.ts';
+import type { Inspected } from './inspect/inspect.ts';
 import { withProgress } from './progress.ts';
 import { findContract, findContracts, ProjectError, readPackage } from './project.js';
 import { findMissingTools, OWN_PACKAGE, type Tool, toRanges } from './tools.ts';
@@ -68,13 +70,15 @@ export async function runNew(folder: string, options: NewOptions): Promise<numbe
   const isFile = options.contract !== undefined && !/^https?:/.test(options.contract);
   const contract = isFile ? relative(folder, options.contract as string) : options.contract;
   enter(folder);
-  if (contract !== undefined && !(await canBeServed(contract))) return 1;
+  await checkName();
+  const read = contract === undefined ? undefined : await readGiven(contract);
+  if (read?.isRefused) return 1;
   const name = completePackage();
   writeTemplate('common', name);
   const isFirst = contract === undefined && !hasContract();
   writeTemplate(isFirst ? 'first' : 'own', name);
   if (TOOLS.some((tool) => !existsSync(`node_modules/${tool}`))) await install();
-  if (contract !== undefined && !(await writeContract(contract))) return 1;
+  if (contract !== undefined && !(await writeContract(contract, read?.inspected))) return 1;
   const { isGenerated, first } = isFirst ? { isGenerated: false, first: '' } : await writeHandlers(options);
   console.log(toNext(isGenerated, first));
   return isFirst || isGenerated ? 0 : 1;
@@ -87,6 +91,14 @@ function enter(folder: string): void {
   if (!('contract-first' in dependencies))
     throw new ProjectError(`Run \`npm install\` with the tarball of contract-first in ${resolve(folder)} first.`);
   process.chdir(folder);
+}
+
+/** Checks the name in package.json, which `npm init` makes of the folder. @throws ProjectError */
+async function checkName(): Promise<void> {
+  const { findNameProblem } = await import('./generate/service-files.ts');
+  const { name } = readPackage();
+  const problem = name === undefined ? undefined : findNameProblem(name);
+  if (problem) throw new ProjectError(`${problem}\nNothing was written.`);
 }
 
 type Fields = Record<string, unknown>;
@@ -139,11 +151,11 @@ function writeTemplate(part: string, name: string): void {
 }
 
 /** Writes a file, unless it exists. Returns true if it was written. */
-function write(file: string, text: string): boolean {
+function write(file: string, text: string, isPrinted = true): boolean {
   mkdirSync(dirname(file), { recursive: true });
   const isThere = existsSync(file);
   if (!isThere) writeFileSync(file, text, { flag: 'wx' });
-  say(isThere ? `left     ${file}, which is there already` : `wrote    ${file}`);
+  if (isPrinted) say(isThere ? `left     ${file}, which is there already` : `wrote    ${file}`);
   return !isThere;
 }
 
@@ -177,44 +189,64 @@ const NOT_SERVED =
  */
 const WAITS_FOR_TOOLS = ['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'];
 
+/** A contract that was read before anything is written. */
+interface ReadGiven {
+  /** Whether the contract cannot be served as it is. */
+  isRefused: boolean;
+  /** Undefined if the contract is already in the service, or waits for tools. */
+  inspected?: Inspected;
+}
+
 /**
- * Judges the contract before anything is written or installed. Prints the judgement if the contract cannot be served.
- * @throws ProjectError if the contract cannot be read
+ * Reads and judges the contract before anything is written or installed. Prints the judgement if the contract cannot be
+ * served. @throws ProjectError if the contract cannot be read
  */
-async function canBeServed(source: string): Promise<boolean> {
-  if (existsSync(toContractFile(source))) return true;
-  const { inspectContract } = await import('./inspect/inspect.ts');
+async function readGiven(source: string): Promise<ReadGiven> {
+  if (existsSync(toContractFile(source))) return { isRefused: false };
+  const { readJudged, renderJudgement } = await import('./inspect/inspect.ts');
   if (findMissingTools(['ts-blank-space']) === undefined) await import('./typescript/register.js');
   try {
-    const { text, code } = await inspectContract(source, { new: true });
-    if (code === 0) return true;
-    console.log(text);
+    const inspected = await withProgress(READ, () => readJudged(source, { hasNormalForm: true }));
+    if (inspected.normalForm) return { isRefused: false, inspected };
+    console.log(renderJudgement(inspected, true));
     console.error(NOT_SERVED);
-    return false;
+    return { isRefused: true };
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    if (WAITS_FOR_TOOLS.includes(code)) return true;
+    if (WAITS_FOR_TOOLS.includes(code)) return { isRefused: false };
     throw new ProjectError(`${message}\nNothing was written.`);
   }
 }
 
-/**
- * Writes the contract in its normal form, as `inspect --write` does. Returns false if the contract cannot be served.
- */
-async function writeContract(source: string): Promise<boolean> {
+const READ = 'The contract is read';
+
+/** Writes the contract in its normal form. Returns false if the contract cannot be served. */
+async function writeContract(source: string, inspected: Inspected | undefined): Promise<boolean> {
   const out = toContractFile(source);
   if (existsSync(out)) {
     say(`left     ${out}, which is there already`);
     return true;
   }
   mkdirSync('openapi', { recursive: true });
-  const inspect = [...process.execArgv, process.argv[1] as string, 'inspect', source, '--new', '--write', out];
-  if (await runProgram('The contract is read', process.execPath, inspect)) {
-    writeTemplate('given', '');
-    return true;
-  }
-  console.error(NOT_SERVED.replace(' Nothing was written.', ''));
-  return false;
+  const isWritten = inspected ? await writeRead(inspected, out) : await inspectAgain(source, out);
+  if (isWritten) writeTemplate('given', '');
+  return isWritten;
+}
+
+async function writeRead(inspected: Inspected, out: string): Promise<true> {
+  const { toRemarks } = await import('./inspect/inspect.ts');
+  const { writeNormalForm } = await import('./inspect/files.ts');
+  const written = writeNormalForm(inspected.normalForm as NormalForm, out);
+  console.log(['', ...toRemarks(inspected), written].join('\n'));
+  return true;
+}
+
+/** Inspects a contract that had to wait for tools, in a process that finds them. Returns true if the contract is written. */
+async function inspectAgain(source: string, out: string): Promise<boolean> {
+  const args = [...process.execArgv, process.argv[1] as string, 'inspect', source, '--new', '--write', out];
+  const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit');
+  if (code !== 0) console.error(NOT_SERVED.replace(' Nothing was written.', ''));
+  return code === 0;
 }
 
 interface Written {
@@ -233,14 +265,42 @@ async function writeHandlers({ 'no-collections': hasNone = false, assume = false
   const { writeErrors } = await import('./scaffold/errors-file.ts');
   const { writeService } = await import('./scaffold/write-service.ts');
   const { writeFirstRequest } = await import('./scaffold/first-create.ts');
-  const contract = await loadContract(findContract());
-  const { code: errors, notes } = writeErrors(contract);
-  if (errors) write('src/errors.ts', errors.text);
   const generate = [...process.execArgv, process.argv[1] as string, 'generate'];
-  const { table, failure, tested } = await withProgress('What was written is compiled and tested', () =>
-    writeService(contract, { write, generate, test: TEST, hasCollections: !hasNone, isAssuming: assume }),
+  const list = new FileList();
+  const { notes, table, failure, first } = await withProgress(
+    'The service is written, compiled and tested',
+    async () => {
+      const contract = await loadContract(findContract());
+      const { code: errors, notes } = writeErrors(contract);
+      if (errors) write('src/errors.ts', errors.text);
+      const options = { write: list.write, generate, test: TEST, hasCollections: !hasNone, isAssuming: assume };
+      const { tested, ...written } = await writeService(contract, options);
+      return { notes, first: writeFirstRequest(contract, tested), ...written };
+    },
   );
-  for (const line of [...notes.map((note) => `note: ${note}`), '', ...table]) say(line);
+  for (const line of [...list.toRest(), ...notes.map((note) => `note: ${note}`), '', ...table]) say(line);
   if (failure !== undefined) console.error(toPrintableLines(`\nnpm run generate fails:\n${failure}`));
-  return { isGenerated: failure === undefined, first: toPrintableLines(writeFirstRequest(contract, tested)) };
+  return { isGenerated: failure === undefined, first: toPrintableLines(first) };
+}
+
+/** The number of files in a folder that are printed by name. */
+const MOST_FILES = 20;
+
+/** Writes files, and prints the name of each one. The files of a large folder are only counted. */
+class FileList {
+  readonly #counts = new Map<string, number>();
+
+  readonly write = (file: string, text: string): boolean => {
+    const said = existsSync(file) ? 'left     ' : 'wrote    ';
+    const key = `${said}${dirname(file)}`;
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    return write(file, text, count <= MOST_FILES);
+  };
+
+  /** Returns the lines about the files that are not printed by name. */
+  toRest(): string[] {
+    const rest = [...this.#counts].map(([key, count]) => [key, count - MOST_FILES] as const);
+    return rest.filter(([, count]) => count > 0).map(([key, count]) => `${key}/: ${count} more files`);
+  }
 }

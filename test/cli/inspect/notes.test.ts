@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { buildTypes } from '../../../src/contract-first/cli/generate/contract-types.ts';
-import { inspectContract } from '../../../src/contract-first/cli/inspect/inspect.ts';
+import { inspectContract, readJudged, toRemarks } from '../../../src/contract-first/cli/inspect/inspect.ts';
 import { findNotes } from '../../../src/contract-first/cli/inspect/notes.ts';
 import { load } from '../../added-operations.ts';
 import type { Json } from '../../any-json.ts';
@@ -122,6 +122,20 @@ t.test('contract:inspect prints the notes below its table', async (t) => {
     (await inspectContract(file)).text,
     /served\n\nnote: operation find: its own servers are not served: it has the path of all others\n\nAll of it/,
   );
+});
+
+t.test('a note that several replies or named operations share is printed once', async (t) => {
+  const media = { schema: { type: 'string' } };
+  const two = { description: 'Done.', content: { 'application/json': media, 'application/x+json': media } };
+  const operationOf = (operationId: string) => ({ get: { operationId, responses: { 200: two, 202: two } } });
+  const contract = contractOf({ '/a': operationOf('get a'), '/b': operationOf('get b') });
+  const file = `${t.testdir({ 'a.yaml': contract })}/a.yaml`;
+  const notes = [
+    'note: operation getA: it is get a in the contract, which cannot name a file of its own (and 1 more like it)',
+    'note: operation getA: response 200: of its types, application/json is sent where the handler chooses none (and 3 more like it)',
+  ];
+  t.strictSame((await inspectContract(file)).text.match(/^note: .*$/gm), notes);
+  t.strictSame(toRemarks(await readJudged(file, { hasNormalForm: true })), notes);
 });
 
 t.test('inspect has no note on an operation under components.pathItems, or without responses', async (t) => {

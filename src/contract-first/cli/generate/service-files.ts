@@ -131,6 +131,12 @@ const SERVICE_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 /** Returns the name of the service: its package's name without the scope, such as `books` for `@acme/books`. */
 export const withoutScope = (name: string): string => name.replace(/^@[^/]*\//, '');
 
+/** Finds the reason why the name of a package cannot be used for keys and files. */
+export function findNameProblem(name: string): string | undefined {
+  if (SERVICE_NAME.test(withoutScope(name))) return undefined;
+  return `package.json: the name ${JSON.stringify(name)} must have at most 40 lowercase letters, digits, dots, underscores and hyphens: keys and files have it.`;
+}
+
 /**
  * Writes `service.ts`, with the value that `main.ts` passes to `run`. @throws OperatorError if keys and files cannot
  * have the package's name
@@ -142,10 +148,8 @@ export function buildService(
 ): CheckedCode {
   const only = buildIf(present);
   const plain = withoutScope(name);
-  if (!SERVICE_NAME.test(plain))
-    throw new OperatorError(
-      `package.json: the name ${JSON.stringify(name)} must have at most 40 lowercase letters, digits, dots, underscores and hyphens: keys and files have it.`,
-    );
+  const problem = findNameProblem(name);
+  if (problem) throw new OperatorError(problem);
   const needed = [...operations.values()].flatMap(({ security }) => security.flatMap(({ scopes }) => scopes));
   const scopes = [...new Set(needed)].map((scope) => code`${scope}`);
   const errors = present.includes('errors') ? code`../errors.ts` : code`contract-first`;

@@ -124,30 +124,38 @@ async function read(file: string, source: string): Promise<Pick<Bundle, 'documen
   return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [], renamed: [] };
 }
 
-/**
- * Writes the normal form of a contract to a new file: OpenAPI 3.1, with a unique operationId for each operation. A
- * contract in this form is copied unchanged. Returns a line that says what was changed.
- * @throws Error if the file exists or cannot be written
- */
-export async function writeNormalForm(file: string, out: string): Promise<string> {
+/** The normal form of a contract: OpenAPI 3.1, each operation with its own operationId. */
+export interface NormalForm {
+  text: string | Uint8Array;
+  /** The changes, as parts of a sentence; none if the contract already has this form. */
+  changes: string[];
+}
+
+/** Makes the normal form. A contract that already has this form keeps its text. */
+export async function makeNormalForm(file: string): Promise<NormalForm> {
   const { yaml, json } = await readSource(file);
   const document = parseWithBigints(json) as Document;
   const { openapi } = document;
   const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
   const named = withNames(current);
-  // Many programs read YAML 1.1, which quotes more texts: it reads `no` as false, for example.
+  // Many programs read YAML 1.1. There, more texts need quotes, since they look like words or numbers with a meaning.
   const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
+  const count = idsOf(named).filter((id) => !idsOf(current).includes(id)).length;
+  const changes = [
+    ...(current === document ? [] : [`as OpenAPI ${current.openapi} in place of ${openapi}`]),
+    ...(count > 0 ? [`with ${count} new operationId${count === 1 ? '' : 's'}`] : []),
+  ];
+  return { text, changes };
+}
+
+/** Writes the normal form to a new file. Returns a line about it. @throws Error */
+export function writeNormalForm({ text, changes }: NormalForm, out: string): string {
   try {
     writeFileSync(out, text, { flag: 'wx' });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(`${out} cannot be written: ${code === 'EEXIST' ? 'there is such a file' : message}`);
   }
-  const count = idsOf(named).filter((id) => !idsOf(current).includes(id)).length;
-  const changes = [
-    ...(current === document ? [] : [`as OpenAPI ${current.openapi} in place of ${openapi}`]),
-    ...(count > 0 ? [`with ${count} new operationId${count === 1 ? '' : 's'}`] : []),
-  ];
   return `${[`The contract is written to ${out}`, ...changes].join(', ')}.`;
 }
 

@@ -3,7 +3,8 @@
  * Corrects harmless mistakes, and lists them. `--write OUT` writes the contract's normal form to a new file.
  */
 import { toPrintable, toPrintableLines } from '../../json/literals.ts';
-import { withFile, withFixes, writeNormalForm } from './files.ts';
+import { withProgress } from '../progress.ts';
+import { makeNormalForm, type NormalForm, withFile, withFixes, writeNormalForm } from './files.ts';
 import { type JudgedOperation, type Judgement, judge } from './judgement.ts';
 
 interface InspectOptions {
@@ -13,6 +14,27 @@ interface InspectOptions {
   new?: boolean;
 }
 
+/** A contract that was read and judged. */
+export interface Inspected {
+  /** The harmless mistakes that were fixed. */
+  changes: string[];
+  judgement: Judgement;
+  /** Undefined if it is not wanted, or if the contract has errors. */
+  normalForm: NormalForm | undefined;
+}
+
+/** Reads and judges a contract. @throws Error if a file cannot be used */
+export function readJudged(source: string, { hasNormalForm }: { hasNormalForm: boolean }): Promise<Inspected> {
+  const run = async (file: string, original: string, changes: string[]): Promise<Inspected> => {
+    const judgement = await judge(file, { file: original, name: source });
+    const isWanted = hasNormalForm && !hasProblems(judgement);
+    return { changes, judgement, normalForm: isWanted ? await makeNormalForm(file) : undefined };
+  };
+  return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
+}
+
+const hasProblems = ({ rows }: Judgement): boolean => rows.some(({ problems }) => problems.length > 0);
+
 /**
  * Returns the text to print and the exit code, which is 1 if the contract has errors.
  * @throws Error if a file cannot be read or written
@@ -21,15 +43,24 @@ export async function inspectContract(
   source: string,
   { write: out, new: isNew = false }: InspectOptions = {},
 ): Promise<{ text: string; code: number }> {
-  const run = async (file: string, original: string, changes: string[]) => {
-    const judgement = await judge(file, { file: original, name: source });
-    const lines = [...toChanges(changes), toTable(judgement, isNew)];
-    const hasProblems = judgement.rows.some(({ problems }) => problems.length > 0);
-    if (out !== undefined && !hasProblems) lines.push('', await writeNormalForm(file, out));
-    return { text: lines.join('\n'), code: Number(hasProblems) };
+  const inspected = await readJudged(source, { hasNormalForm: out !== undefined });
+  const { normalForm } = inspected;
+  const written = out !== undefined && normalForm ? ['', writeNormalForm(normalForm, out)] : [];
+  return {
+    text: [renderJudgement(inspected, isNew), ...written].join('\n'),
+    code: Number(hasProblems(inspected.judgement)),
   };
-  return withFile(source, (file) => withFixes(file, (fixed, changes) => run(fixed, file, changes), source));
 }
+
+/** Renders the changes and the judgement of all operations. */
+export const renderJudgement = ({ changes, judgement }: Inspected, isNew: boolean): string =>
+  [...toChanges(changes), toTable(judgement, isNew)].join('\n');
+
+/** Lists the changes and the notes for `new`, which lists the operations later. */
+export const toRemarks = ({ changes, judgement: { unsolved, notes } }: Inspected): string[] => [
+  ...toChanges(changes),
+  ...toNotes([...unsolved, ...notes]),
+];
 
 /** The maximum number of changes that are listed. */
 const MOST_CHANGES = 20;
@@ -68,7 +99,7 @@ function toTable({ rows: all, ofTeam, unsolved, notes: others }: Judgement, isNe
     });
   };
   const rest = isLong ? [`The ${served} others are served.`] : [];
-  const noted = notes.length > 0 ? ['', ...folded(notes).map((note) => toPrintable(`note: ${note}`))] : [];
+  const noted = notes.length > 0 ? ['', ...toNotes(notes)] : [];
   return [...rows.flatMap(toLines), ...rest, ...noted, '', toEnd(unserved, served, ofErrors, unsolved)].join('\n');
 }
 
@@ -95,11 +126,15 @@ function toEnd(
   return `${served > 0 ? next : ''}What a contract may use: node_modules/contract-first/guide/features.md`;
 }
 
-/** Lists a note that several operations have only once, with a count. */
+const toNotes = (notes: string[]): string[] => folded(notes).map((note) => toPrintable(`note: ${note}`));
+
+/** Lists a note that several operations or replies share only once. */
 function folded(notes: string[]): string[] {
   const alike = new Map<string, string[]>();
   for (const note of notes) {
-    const words = note.replace(/^operation \S+: /, '');
+    const words = note
+      .replace(/^operation \S+: (response \S+: )?/, '')
+      .replace(/^it is .* in the contract,/, 'it is … in the contract,');
     alike.set(words, [...(alike.get(words) ?? []), note]);
   }
   return [...alike.values()].map(([note, ...more]) =>
@@ -109,10 +144,8 @@ function folded(notes: string[]): string[] {
 
 /** Runs the command, and returns its exit code. */
 export async function runInspect(source: string, options: InspectOptions): Promise<number> {
-  const { text, code } = await inspectContract(source, options).catch(({ message }: Error) => ({
-    text: toPrintableLines(message),
-    code: 1,
-  }));
+  const inspecting = withProgress('The contract is read', () => inspectContract(source, options));
+  const { text, code } = await inspecting.catch(({ message }: Error) => ({ text: toPrintableLines(message), code: 1 }));
   console.log(text);
   return code;
 }

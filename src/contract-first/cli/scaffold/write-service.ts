@@ -129,8 +129,9 @@ class ServiceParts {
     for (let round = 0; round < most; round++) {
       const { isDone, output } = await runNode(this.#writing.generate);
       if (!isDone) {
-        if (this.#collections.length === 0) return output.trim();
-        const [line = ''] = output.split('\n').filter((one) => one !== '' && !/^(note|warning): /.test(one));
+        const lines = output.split('\n').filter((one) => one !== '' && !/^(note|warning): /.test(one));
+        if (this.#collections.length === 0) return lines.join('\n');
+        const [line = ''] = lines;
         for (const one of this.#namedIn(line)) this.#drop(one, `generate fails for its collection: ${line}`);
         continue;
       }
