@@ -201,6 +201,10 @@ t.test('new removes a written test that does not compile or fails, and gives the
   });
   await tests.run([...NODE_ARGS, '--test']);
   tests.add(collection);
+  writeFileSync('test/books.test.ts', "import { test } from 'node:test';\ntest('x', () => {});");
+  await tests.run([...NODE_ARGS, '--test']);
+  t.ok(tests.has(collection), 'a test that passes stays');
+  writeFileSync('test/books.test.ts', failing);
   t.notOk(tests.takeBack(collection, new Map()));
   await tests.run([...NODE_ARGS, '--test']);
   t.strictSame([tests.reasons, existsSync('test/books.test.ts')], [['no test of books: odd thing'], false]);
