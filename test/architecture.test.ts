@@ -175,7 +175,7 @@ t.test(
   },
 );
 
-t.test('each import that the list of allowed imports permits is made by at least one file', async (t) => {
+t.test('every entry of the list of allowed imports is needed by at least one file', async (t) => {
   for (const [part, names] of Object.entries(MAY_IMPORT)) {
     const path = `${PACKAGE}/${part}`;
     const files = path.endsWith('.ts') ? [path] : filesBelow(path);

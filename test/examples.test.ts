@@ -102,7 +102,7 @@ const declared = Object.values<Json>(resolveDocument(parse(CONTRACT), () => {}).
     ),
   );
 
-t.test('for every example reply of the contract, a test compares it with a reply of the server', async (t) => {
+t.test('this file compares every example reply of the contract with a reply of the server', async (t) => {
   t.strictSame(declared.map(({ name }) => name).sort(), Object.keys(ASKS).sort());
 });
 

@@ -97,7 +97,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'a transaction reads and returns records with their internal columns; copies of records lose the internal mark',
+    'a transaction reads and returns records with their internal columns, and so does a replay of the transaction',
     async (t) => {
       const { lockers, codes } = await openLockers(prepare(t));
       await lockers.create(NEW);

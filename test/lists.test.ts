@@ -223,7 +223,7 @@ function testLists(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testLists);
 
-t.test("if a collection's description orders or filters a list by a JSON column, it is an error", async (t) => {
+t.test("a collection's description that orders or filters a list by a JSON column is an error", async (t) => {
   t.throws(() => toTable({ ...described, lists: { orders: { odd: 'gift' } } }), {
     message: 'lists cannot be ordered by gift, which is not a number or a text',
   });

@@ -48,7 +48,7 @@ function testMoments(t: Test, open: (t: Test) => Promise<Moments>): void {
     t.equal(await moments.get(SPELLINGS[0]), undefined);
   });
 
-  t.test('a filter or an id that should be a time, but is not, finds no record', async (t) => {
+  t.test('a filter or an id of a time type finds no record if its value is not a time', async (t) => {
     const { moments, marks } = await open(t);
     await marks.create({ due: SPELLINGS[0] });
     await moments.create({ at: SPELLINGS[0] });

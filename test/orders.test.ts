@@ -115,7 +115,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'the condition of a change may compare absent fields, null and times; if the record is missing, it is not checked',
+    'the condition of a change may compare absent fields, null and times; without a record, no condition is checked',
     async (t) => {
       const { orders } = await prepare(t)();
       const order = await orders.create({ price: 5n, dueAt: '2026-01-01T00:00:00Z' });
@@ -168,7 +168,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
     },
   );
 
-  t.test('a put creates or replaces the record with its id, and returns which of the two happened', async (t) => {
+  t.test('put() creates or replaces the record with the given id, and returns whether the record is new', async (t) => {
     const { coupons } = await prepare(t)();
     const ids = ['a', '\'"\\ \n🐕', 'A'];
     for (const code of ids) {

@@ -192,7 +192,7 @@ t.test(
   },
 );
 
-t.test('a CORS preflight that asks for very long headers gets a 431 without these headers', async (t) => {
+t.test('a CORS preflight that asks for too many headers gets a 431 that does not repeat them', async (t) => {
   const { port } = await startService(t, { corsOrigins: [ORIGIN] });
   const preflight = (path: string, asked: string) =>
     ask(port, path, {

@@ -217,37 +217,40 @@ function testOrders(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testOrders, {});
 
-t.test('the store proposes exactly the indexes that the lists need, and none that another one already covers', (t) => {
-  const indexesOf = (lists: object, more: object = {}) => {
-    const table = toTable({ ...points, lists, ...more } as AnyDescription);
-    return toWantedIndexes(table).map((index) =>
-      toIndexSql(table, index, DIALECT).replace(/^CREATE INDEX points_by_/, ''),
+t.test(
+  'the store proposes exactly the indexes that the lists need, and no index that another index already covers',
+  (t) => {
+    const indexesOf = (lists: object, more: object = {}) => {
+      const table = toTable({ ...points, lists, ...more } as AnyDescription);
+      return toWantedIndexes(table).map((index) =>
+        toIndexSql(table, index, DIALECT).replace(/^CREATE INDEX points_by_/, ''),
+      );
+    };
+    t.strictSame(indexesOf({}), []);
+    t.strictSame(indexesOf({ equal: ['whole'] }), ['whole ON points (whole, seq)']);
+    t.strictSame(indexesOf({ always: ['map'] }), ['map ON points (map, seq)']);
+    t.strictSame(indexesOf({ always: ['map'], orders: { big: ['-big', 'number'], small: ['big', '-number'] } }), [
+      'map_big_mixed ON points (map, big, number DESC)',
+    ]);
+    t.strictSame(indexesOf({ equal: ['code'], orders: { newest: '-at', oldest: 'at', name: 'name', size: 'size' } }), [
+      'code_at ON points (code, at, seq)',
+      'at ON points (at, seq)',
+      'code_name ON points (code, name COLLATE NOCASE, seq)',
+      'name ON points (name COLLATE NOCASE, seq)',
+      'code_size ON points (code, CAST(size AS REAL), seq)',
+      'size ON points (CAST(size AS REAL), seq)',
+    ]);
+    t.strictSame(indexesOf({ orders: { number: 'number' } }), []);
+    t.strictSame(indexesOf({ equal: ['code'] }, { unique: [{ fields: ['code'], code: 'taken' }] }), []);
+    const long = indexesOf(
+      { always: ['map', 'code', 'whole'], orders: { all: ['big', 'name', 'size', 'at'] } },
+      { table: 'points_of_a_table_with_a_name' },
     );
-  };
-  t.strictSame(indexesOf({}), []);
-  t.strictSame(indexesOf({ equal: ['whole'] }), ['whole ON points (whole, seq)']);
-  t.strictSame(indexesOf({ always: ['map'] }), ['map ON points (map, seq)']);
-  t.strictSame(indexesOf({ always: ['map'], orders: { big: ['-big', 'number'], small: ['big', '-number'] } }), [
-    'map_big_mixed ON points (map, big, number DESC)',
-  ]);
-  t.strictSame(indexesOf({ equal: ['code'], orders: { newest: '-at', oldest: 'at', name: 'name', size: 'size' } }), [
-    'code_at ON points (code, at, seq)',
-    'at ON points (at, seq)',
-    'code_name ON points (code, name COLLATE NOCASE, seq)',
-    'name ON points (name COLLATE NOCASE, seq)',
-    'code_size ON points (code, CAST(size AS REAL), seq)',
-    'size ON points (CAST(size AS REAL), seq)',
-  ]);
-  t.strictSame(indexesOf({ orders: { number: 'number' } }), []);
-  t.strictSame(indexesOf({ equal: ['code'] }, { unique: [{ fields: ['code'], code: 'taken' }] }), []);
-  const long = indexesOf(
-    { always: ['map', 'code', 'whole'], orders: { all: ['big', 'name', 'size', 'at'] } },
-    { table: 'points_of_a_table_with_a_name' },
-  );
-  t.match(long, [/^CREATE INDEX points_of_a_table_with_a_name_by_map_code_\w+_[0-9a-f]{8} ON /]);
-  t.equal(long[0]?.split(' ')[2]?.length, 63);
-  t.end();
-});
+    t.match(long, [/^CREATE INDEX points_of_a_table_with_a_name_by_map_code_\w+_[0-9a-f]{8} ON /]);
+    t.equal(long[0]?.split(' ')[2]?.length, 63);
+    t.end();
+  },
+);
 
 t.test('a list cannot be ordered by a column of JSON or booleans', (t) => {
   const toBad = (type: 'json' | 'boolean') =>

@@ -49,7 +49,7 @@ t.test('a program builds its services from their settings, and its plugins get t
   t.match(wrong.output.stderr, '  - GREETING must be set\n');
 });
 
-t.test("--check prints the settings of a team's services, without secrets", async (t) => {
+t.test("`--check` prints the settings of a team's services, without secrets", async (t) => {
   const lines: string[] = [];
   await checkStart({ ...URL_SET, DATABASE_URL: 'sqlite::memory:' }, (line) => lines.push(line), {
     ...service,

@@ -65,19 +65,22 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
     }
   });
 
-  t.test('two tenants may use the same unique value or chosen id; within a tenant, it must be unique', async (t) => {
-    const [mine, other] = shopsOf(await open(t));
-    for (const { items, labels } of [mine, other]) {
-      t.match(await items.create({ name: 'Ball' }), { name: 'Ball' });
-      t.match(await items.create({ name: 'Ball' }), { refused: 'name_taken' });
-      t.match(await labels.create({ code: 'a', words: '1' }), { code: 'a' });
-      t.match(await labels.create({ code: 'a', words: '2' }), { refused: 'exists' });
-    }
-    t.match(await mine.labels.put('a', { words: '3' }), { isNew: false });
-    t.match(await other.labels.put('b', { words: '4' }), { isNew: true });
-    t.match((await other.labels.get('a'))?.read(), { words: '1' });
-    t.equal(await mine.labels.get('b'), undefined);
-  });
+  t.test(
+    'two tenants may use the same unique value or chosen id; within one tenant, each must be unique',
+    async (t) => {
+      const [mine, other] = shopsOf(await open(t));
+      for (const { items, labels } of [mine, other]) {
+        t.match(await items.create({ name: 'Ball' }), { name: 'Ball' });
+        t.match(await items.create({ name: 'Ball' }), { refused: 'name_taken' });
+        t.match(await labels.create({ code: 'a', words: '1' }), { code: 'a' });
+        t.match(await labels.create({ code: 'a', words: '2' }), { refused: 'exists' });
+      }
+      t.match(await mine.labels.put('a', { words: '3' }), { isNew: false });
+      t.match(await other.labels.put('b', { words: '4' }), { isNew: true });
+      t.match((await other.labels.get('a'))?.read(), { words: '1' });
+      t.equal(await mine.labels.get('b'), undefined);
+    },
+  );
 
   t.test(
     'callers of one tenant share an Idempotency-Key; the same key of another tenant is a different key',

@@ -54,7 +54,7 @@ t.test('the test server accepts any body of an error whose status the contract d
   t.match(await send(port, '/v1/pets/1'), { status: 401, text: /unauthorized/ });
 });
 
-t.test('each test server has its own database, and is closed with its test', async (t) => {
+t.test('each test server has its own database, and is closed at the end of its test', async (t) => {
   const ends: (() => Promise<void>)[] = [];
   const { port, app, request } = await openTestServer({ after: (end) => ends.push(end) }, service);
   t.equal((await request('/v1/pets')).text, '[]');

@@ -29,7 +29,7 @@ const isFair = (passed: number, over = 0) =>
   passed >= 0.9 * LIMIT * SECONDS && passed <= (1 + over) * LIMIT * (SECONDS + 1);
 
 t.test(
-  'a client that sends 100 times its rate limit gets only its limit; the test measures how much it slows another one',
+  'a client that sends 100 times its rate limit gets only its limit; the test measures how it slows another client',
   async (t) => {
     const DATABASE_URL = `sqlite:${t.testdir()}/pets.db`;
     const key = makeKey('petstore');

@@ -97,7 +97,7 @@ t.test(
 );
 
 t.test(
-  'an Idempotency-Key with another body gets 422; with another API key, the same text is a different key',
+  'an Idempotency-Key sent with another body gets 422; sent with another API key, it is a different key',
   async (t) => {
     const store = openUrl('sqlite::memory:');
     const key = makeKey('petstore');

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startService } from '../service.ts';
 
-t.test('GET /pets/{petId} returns the pet with exactly the fields that its create sent', async (t) => {
+t.test('GET /pets/{petId} returns the pet with exactly the fields that the client sent to create it', async (t) => {
   const { client } = await startService(t);
   await client.createPet({ body: { name: 'Rex', categoryId: 7n, status: 'sold' } });
   await client.createPet({ body: { name: 'Mia', categoryId: 7n } });

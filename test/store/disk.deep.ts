@@ -13,7 +13,7 @@ async function untilReady(request: SendRequest, isReady = true): Promise<void> {
 
 const codeOf = ({ body }: ReceivedReply) => (body as { code?: string }).code ?? 'created';
 
-t.test('if the disk stalls, SIGTERM still ends the server: it kills itself after STOP_TIMEOUT', async (t) => {
+t.test('if the disk stalls, a server that gets SIGTERM kills itself after STOP_TIMEOUT', async (t) => {
   const disk = prepareFaultyDisk(t);
   const env = { ...disk.env, CREATE_TIMEOUT: '1000', DRAIN_DELAY: '0', STOP_TIMEOUT: '3000' };
   const { request, child, exit, output } = await startServer(t, { env });

@@ -194,7 +194,7 @@ testPairs(
   },
 );
 
-testPairs('`move` copies each of many and of very large records once, in their order', async (t, from, to) => {
+testPairs('`move` copies many records and very large records each once, in their order', async (t, from, to) => {
   const { all } = await from.open();
   await Promise.all(Array.from({ length: 2500 }, () => all.pets.create(REX)));
   for (let count = 0; count < 40; count++) await all.books.create({ ...BOOK, title: 'é'.repeat(200_000) });
@@ -215,7 +215,7 @@ testPairs('`move` copies each of many and of very large records once, in their o
 });
 
 testPairs(
-  'if the target rejects a record, `move` copies nothing; after the record is repaired, it succeeds',
+  'if the target rejects a record, `move` copies nothing; after the record is repaired, `move` succeeds',
   async (t, from, to) => {
     const source = await from.open();
     await source.all.pets.create(REX);
@@ -263,7 +263,7 @@ testPairs(
 );
 
 testPairs(
-  '`move` deletes from an empty target what it still stores about deleted records and about uses of keys',
+  '`move` deletes what an empty target still stores about deleted records and about uses of keys',
   async (t, from, to) => {
     await from.open();
     const { all, ...target } = await to.open();

@@ -63,7 +63,7 @@ t.test(
 );
 
 t.test(
-  'a batch commits what it has done before its time is up, and continues in another transaction if there is time left',
+  'a batch that takes too long commits its first changes, and makes the others in a second transaction if time is left',
   async (t) => {
     const clock = holdClock(t);
     const asked: string[] = [];

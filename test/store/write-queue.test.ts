@@ -103,18 +103,21 @@ t.test(
   },
 );
 
-t.test('creates over the limit of creates that wait or run fail immediately; the others are made', async (t) => {
-  const { store, other } = await openShared(t, { maxCreates: 3 });
-  other.exec('BEGIN EXCLUSIVE');
-  const first = store.records.create(REX);
-  // The queue hands it to the writer in the second turn of the event loop.
-  await nextTurn();
-  await nextTurn();
-  const creates = Array.from({ length: 4 }, () => store.records.create(REX));
-  t.strictSame(await outcomesOf(creates.slice(2)), ['overloaded', 'overloaded']);
-  other.exec('ROLLBACK');
-  t.strictSame(await outcomesOf([first, ...creates.slice(0, 2)]), ['Rex', 'Rex', 'Rex']);
-});
+t.test(
+  'if too many creates wait or run, further creates fail immediately, and the earlier ones are made',
+  async (t) => {
+    const { store, other } = await openShared(t, { maxCreates: 3 });
+    other.exec('BEGIN EXCLUSIVE');
+    const first = store.records.create(REX);
+    // The queue hands it to the writer in the second turn of the event loop.
+    await nextTurn();
+    await nextTurn();
+    const creates = Array.from({ length: 4 }, () => store.records.create(REX));
+    t.strictSame(await outcomesOf(creates.slice(2)), ['overloaded', 'overloaded']);
+    other.exec('ROLLBACK');
+    t.strictSame(await outcomesOf([first, ...creates.slice(0, 2)]), ['Rex', 'Rex', 'Rex']);
+  },
+);
 
 t.test(
   'if a test write fails for another reason than an outage, the health check fails immediately and does not retry',

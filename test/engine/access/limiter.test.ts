@@ -152,7 +152,7 @@ t.test('the limiter counts all IPv6 addresses of a /64 network as one, because o
   t.end();
 });
 
-t.test('the limiter still knows the request count of an API key after requests from 104,000 addresses', async (t) => {
+t.test('the limiter keeps the request count of an API key while it counts requests of 104,000 addresses', async (t) => {
   const countWindow = buildWindowCounter();
   const limiter = buildLimiter(countWindow);
   for (let count = 0; count < 5; count++) t.notOk((await check(limiter, 5, 'key Ada')).isOver);

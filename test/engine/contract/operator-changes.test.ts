@@ -46,7 +46,7 @@ t.test(
 );
 
 t.test(
-  'behind a proxy that strips a prefix, a contract without servers gets one, even in its YAML text; JSON stays JSON',
+  'behind a proxy that strips a path prefix, the server adds a server URL to a contract that declares no servers',
   async (t) => {
     const source = (await loadOurs()).contract.document;
     const { servers: _, ...rest } = source;

@@ -78,7 +78,7 @@ t.test('a contract document has a strong ETag, and If-None-Match gets a 304 unti
   }
 });
 
-t.test('HEAD of a document answers like GET, without the body', async (t) => {
+t.test('HEAD of a contract document sends the headers of GET without the body', async (t) => {
   const { app } = await startService(t);
   for (const url of [...DOCUMENTS, '/docs']) {
     const get = await app.inject(url);
@@ -94,7 +94,7 @@ t.test('the reference page and the contract documents need no key', async (t) =>
   for (const url of [...DOCUMENTS, '/docs', '/docs/']) t.equal((await app.inject(url)).statusCode, 200, url);
 });
 
-t.test('/ redirects a browser to the reference page, and a program to the contract', async (t) => {
+t.test('GET / redirects a browser to the reference page, and other clients to the contract', async (t) => {
   const { app } = await startService(t);
   const accepted = {
     'text/html,application/xhtml+xml,*/*;q=0.8': '/docs',
@@ -221,32 +221,36 @@ t.test(
   },
 );
 
-t.test('large documents are compressed if the client accepts it, and each encoding has its own ETag', async (t) => {
-  const { app } = await startService(t);
-  const urls = ['/docs', '/openapi.json', '/openapi.yaml', '/docs/static/swagger-ui-bundle.js'];
-  const decompress = { br: brotliDecompressSync, gzip: gunzipSync };
-  for (const url of urls) {
-    const plain = await app.inject(url);
-    t.equal(plain.headers['content-encoding'], undefined);
-    t.equal(plain.headers.vary, 'accept-encoding');
-    const tags = new Set([plain.headers.etag]);
-    for (const [coding, open] of Object.entries(decompress)) {
-      const ask = (headers = {}) => app.inject({ url, headers: { 'accept-encoding': `${coding};q=0.8`, ...headers } });
-      for (let count = 0; count < 2; count++) {
-        const reply = await ask();
-        t.equal(reply.headers['content-encoding'], coding);
-        t.ok(open(reply.rawPayload).equals(plain.rawPayload), url);
-        t.ok(reply.rawPayload.length < plain.rawPayload.length / 2);
-        tags.add(reply.headers.etag);
-        t.equal((await ask({ 'if-none-match': reply.headers.etag })).statusCode, 304);
-        t.equal((await ask({ 'if-none-match': plain.headers.etag })).statusCode, 200);
+t.test(
+  'the server compresses large documents if the client accepts that; each encoding has its own ETag',
+  async (t) => {
+    const { app } = await startService(t);
+    const urls = ['/docs', '/openapi.json', '/openapi.yaml', '/docs/static/swagger-ui-bundle.js'];
+    const decompress = { br: brotliDecompressSync, gzip: gunzipSync };
+    for (const url of urls) {
+      const plain = await app.inject(url);
+      t.equal(plain.headers['content-encoding'], undefined);
+      t.equal(plain.headers.vary, 'accept-encoding');
+      const tags = new Set([plain.headers.etag]);
+      for (const [coding, open] of Object.entries(decompress)) {
+        const ask = (headers = {}) =>
+          app.inject({ url, headers: { 'accept-encoding': `${coding};q=0.8`, ...headers } });
+        for (let count = 0; count < 2; count++) {
+          const reply = await ask();
+          t.equal(reply.headers['content-encoding'], coding);
+          t.ok(open(reply.rawPayload).equals(plain.rawPayload), url);
+          t.ok(reply.rawPayload.length < plain.rawPayload.length / 2);
+          tags.add(reply.headers.etag);
+          t.equal((await ask({ 'if-none-match': reply.headers.etag })).statusCode, 304);
+          t.equal((await ask({ 'if-none-match': plain.headers.etag })).statusCode, 200);
+        }
       }
+      t.equal(tags.size, 3);
     }
-    t.equal(tags.size, 3);
-  }
-  const icon = await app.inject({ url: '/docs/static/favicon-32x32.png', headers: { 'accept-encoding': 'br' } });
-  t.equal(icon.headers['content-encoding'], undefined);
-});
+    const icon = await app.inject({ url: '/docs/static/favicon-32x32.png', headers: { 'accept-encoding': 'br' } });
+    t.equal(icon.headers['content-encoding'], undefined);
+  },
+);
 
 t.test('a request below /docs never gets a file that is not part of the reference page', async (t) => {
   const { port } = await startService(t);

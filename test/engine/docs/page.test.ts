@@ -491,7 +491,7 @@ t.test('the reference page shows the change log and the contact; a contact addre
 });
 
 t.test(
-  'the server inserts its server URLs and path prefix into the page from the build, and otherwise sends it unchanged',
+  'the server only inserts its server URLs and its path prefix into the reference page that the build made',
   async (t) => {
     const { contract } = await loadOurs();
     const made = await contract.loadPage();

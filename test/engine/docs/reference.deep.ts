@@ -313,7 +313,7 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
   });
 
   t.test(
-    'if a request gets no reply, the reference page keeps its Idempotency-Key; after a reply, the page makes a new one',
+    'if a request gets no reply, the reference page keeps the Idempotency-Key; after a reply, it makes a new key',
     async (t) => {
       const onceOf = async () =>
         /Idempotency-Key: ([\w-]+)'/.exec((await pre('createPet').textContent()) as string)?.[1];
@@ -474,24 +474,21 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
     },
   );
 
-  t.test(
-    'a link leads to its heading, even if the browser draws long samples above the heading only afterwards',
-    async (t) => {
-      for (const width of [390, 1440]) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.goto('about:blank');
-        await page.goto(`${url}#createPet`);
-        await page.locator('#createPet').getByLabel('Language').first().selectOption('Python');
-        if (width < 1000) await page.getByRole('button', { name: 'Contents' }).click();
-        await page.getByRole('navigation').getByRole('link', { name: 'Retries' }).click();
-        await page.locator('[id=about-retries]').getByLabel('Language').waitFor();
-        await page.locator('[id=about-rates]').getByLabel('Language').waitFor();
-        const top = await page.locator('[id=about-retries]').evaluate((one) => one.getBoundingClientRect().top);
-        t.ok(top >= 0 && top < 100, `${top} at ${width}`);
-      }
-      await page.locator('[id=about-retries]').getByLabel('Language').selectOption('curl');
-    },
-  );
+  t.test('a link leads to its heading, even if long samples above the heading appear only later', async (t) => {
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto('about:blank');
+      await page.goto(`${url}#createPet`);
+      await page.locator('#createPet').getByLabel('Language').first().selectOption('Python');
+      if (width < 1000) await page.getByRole('button', { name: 'Contents' }).click();
+      await page.getByRole('navigation').getByRole('link', { name: 'Retries' }).click();
+      await page.locator('[id=about-retries]').getByLabel('Language').waitFor();
+      await page.locator('[id=about-rates]').getByLabel('Language').waitFor();
+      const top = await page.locator('[id=about-retries]').evaluate((one) => one.getBoundingClientRect().top);
+      t.ok(top >= 0 && top < 100, `${top} at ${width}`);
+    }
+    await page.locator('[id=about-retries]').getByLabel('Language').selectOption('curl');
+  });
 
   t.test('on a phone, a user can open the contents and go to an operation with the keyboard alone', async (t) => {
     await page.setViewportSize({ width: 360, height: 800 });
@@ -530,7 +527,7 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
       t.ok(characters / count < 76, `${characters} characters in ${count} lines`);
   });
 
-  t.test('the printed reference page contains each sample and no controls', async (t) => {
+  t.test('the printed reference page contains samples, but no navigation and no buttons', async (t) => {
     await page.goto(url);
     await page.emulateMedia({ media: 'print' });
     t.notOk(await page.getByRole('navigation').isVisible());

@@ -42,7 +42,7 @@ function load(port: number, clients: number) {
   return { busy: once(answers, 'busy'), answered: ended.then(() => answered) };
 }
 
-t.test('a second signal ends the server immediately, even with running requests', async (t) => {
+t.test('a second signal to stop ends the server immediately, even if requests are running', async (t) => {
   const server = await startServer(t, { env: { STOP_TIMEOUT: '600000' } });
   const request = await startPost(server.port, '{}');
   server.child.kill('SIGINT');

@@ -64,7 +64,7 @@ t.test("an operation's path with an extra slash at its end gets 404, with any me
   }
 });
 
-t.test('the 415 for another media type, or for a compressed body, names what the server accepts', async (t) => {
+t.test('the 415 for an unsupported media type or a compressed body lists what the server accepts', async (t) => {
   const { request } = await startService(t);
   const post = (headers: Record<string, string>) => request('/v1/pets', { method: 'POST', body: '{}', headers });
   t.match(await post({ 'content-type': 'text/plain' }), { status: 415, headers: { accept: 'application/json' } });

@@ -166,7 +166,7 @@ const CREATE = `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${AUTHORIZED}\r\nContent-Ty
 const asking = (request: string) => request.replace('Host', `${UPGRADE}Host`);
 
 t.test(
-  'a request with Upgrade is served as a plain request; bytes after it are ignored (RFC 9112, section 9.6)',
+  'a request with Upgrade is served as a plain request; bytes after the request are ignored (RFC 9112, section 9.6)',
   async (t) => {
     const lines: string[] = [];
     const { port, store } = await startService(t, {

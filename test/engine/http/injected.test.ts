@@ -71,7 +71,7 @@ t.test('app.inject() gets the same reply and log line as a request over a socket
 });
 
 t.test(
-  'if app.inject() gets no reply, its request is counted as aborted; other requests are counted by their status',
+  'if app.inject() gets no reply, the metrics count the request as aborted; they count other requests by status',
   async (t) => {
     const counts = new RequestCounts((id) => `/${id}`, {});
     const lines: string[] = [];

@@ -108,7 +108,7 @@ t.test(
 );
 
 t.test(
-  'at the connection limit, a new connection replaces an idle one; if none is idle, it only gets health checks',
+  'at the connection limit, a new connection replaces an idle one; if none is idle, the new one gets only health checks',
   async (t) => {
     const service = await startLimited(t, { MAX_CONNECTIONS: '2' });
     const first = await open(t, service);
@@ -159,7 +159,7 @@ t.test(
 );
 
 t.test(
-  'while a client reads no replies, the server reads only a limited part of its requests; later it answers all of them',
+  'while a client reads no replies, the server reads only some of its requests; once the client reads, all are answered',
   async (t) => {
     const service = await startLimited(t, {});
     const [[served], socket] = await Promise.all([once(service.app.server, 'connection'), open(t, service)]);

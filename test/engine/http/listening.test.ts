@@ -70,7 +70,7 @@ t.test("the server can listen on a Unix socket, where a trusted proxy reports th
 });
 
 t.test(
-  'if its port is taken, the start fails before it creates a database; a socket that it inherits is not checked',
+  'if the port is taken, the start fails before it creates a database; the start does not check an inherited socket',
   async (t) => {
     const taken = createServer();
     await once(taken.listen(0, '127.0.0.1'), 'listening');

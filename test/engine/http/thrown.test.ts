@@ -231,7 +231,7 @@ t.test(
 const STATUSES = Object.entries(CODES).map(([status, code]) => ({ status: Number(status), code }));
 
 t.test(
-  'an error that a plugin throws keeps its status and gets an error code; clients see its message only below 500',
+  'an error thrown by a plugin keeps its status and gets a code; clients see its message only for statuses below 500',
   async (t) => {
     const { failing, lines } = await startThrower(t);
     const forms = Object.keys(FORMS);
@@ -306,7 +306,7 @@ t.test(
 );
 
 t.test(
-  "if a hook throws null, the reply is a 500 instead of the operation's reply, because the key was not checked",
+  'if a hook throws null, the server answers 500 instead of calling the handler, because the key was not checked',
   async (t) => {
     const lines: string[] = [];
     const { request } = await startService(t, {

@@ -65,7 +65,7 @@ t.test(
   },
 );
 
-t.test('the connection stays open after a short body that the server does not need', async (t) => {
+t.test('if the server does not need a short body, the connection still stays open', async (t) => {
   const { port } = await startService(t, { limits: loadConfig({ UNAUTHORIZED_RATE: '1/d' }) });
   for (const [status, start, headers] of [...UNWANTED, [429, 'POST /v1/pets', [JSON_BODY]] as const]) {
     const client = connectRaw(port, head(start, ...headers, `Content-Length: ${PET.length}`));

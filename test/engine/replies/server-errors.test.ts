@@ -251,7 +251,7 @@ t.test('64-bit integers in an error body keep every digit', async (t) => {
 });
 
 t.test(
-  'an error is plain text if the contract declares its status so; an undeclared status gets the body of toErrorBody',
+  'an error is plain text if the contract declares so for its status; toErrorBody makes errors of undeclared statuses',
   async (t) => {
     const yaml = edited(({ getPet }) => {
       getPet.responses['404'].content = { 'text/plain': { schema: { type: 'string' } } };

@@ -75,7 +75,7 @@ const REMOVE: Edit = ({ paths, created, components }) => {
 };
 
 t.test(
-  'after getPet is removed from the contract, the build reports links and handlers that still need it; the rest works',
+  'if getPet is removed from the contract, the build reports links and handlers for getPet; other operations still work',
   async (t) => {
     const onlyPath = edited(({ paths }) => {
       delete paths['/pets/{petId}'];

@@ -61,7 +61,7 @@ t.test('a form with one item more than allowed is an error, even if the item is 
   t.equal(await fill(items(1001)), 'body.list must have at most 1000 items');
 });
 
-t.test('in fields and file names of a form, bytes that are not UTF-8 are answered with 400', async (t) => {
+t.test('bytes that are not UTF-8 in a field or a file name of a form get 400', async (t) => {
   const problem = 'body.text has bytes that are not UTF-8';
   for (const text of ['text=%FF', 'text=a%C3', 'text=%ED%A0%80&n=1', 'text=%EF%BF%BD%FF']) {
     t.equal(await fill(text), problem, text);

@@ -52,7 +52,7 @@ t.test('header parameters that break their schemas get one 400 that lists all mi
 });
 
 t.test(
-  'a contract error is reported if x-idempotency-hours is not a number of hours, or belongs to another parameter',
+  'the build reports an x-idempotency-hours that is not a number of hours or belongs to another parameter',
   async (t) => {
     const needed = (hours: unknown) =>
       `x-idempotency-hours is ${JSON.stringify(hours)}, and must be a whole number of hours, 1 to 8760000`;

@@ -106,7 +106,7 @@ t.test('a reply has the media type that the contract declares for its status', a
   t.match((await request('/v1/shelves?q=1')).headers['content-type'], /^application\/json/);
 });
 
-t.test('if the contract declares a body that nobody can send or read, the error is one line', async (t) => {
+t.test('if the contract declares a body that nobody can send or read, the build reports it in one line', async (t) => {
   const schema = { type: 'string' };
   const cases: [source: Json, problem: string][] = [
     [

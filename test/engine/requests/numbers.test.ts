@@ -30,7 +30,7 @@ function buildTake(schema: Json): (text: string) => { body?: Json; written?: str
 }
 
 t.test(
-  'a request body without a schema keeps every integer; other numbers that a double cannot hold get 400',
+  'if a request body has no schema, the handler gets every integer; other numbers that a double cannot hold get 400',
   async (t) => {
     const list = { type: 'array' };
     const free = [

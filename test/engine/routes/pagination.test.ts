@@ -43,7 +43,7 @@ t.test(
 );
 
 t.test(
-  'a query parameter with a usual name for a cursor is one, unless x-opaque is false or its schema fits no cursor',
+  'a query parameter named like a cursor, such as `after`, is the cursor of the list, unless its x-opaque is false',
   async (t) => {
     for (const name of ['after', 'cursor', 'pageToken', 'starting_after', 'next-page-token', 'marker']) {
       const { request } = await serve(t, list({ name }), handlers);

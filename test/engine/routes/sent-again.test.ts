@@ -64,7 +64,7 @@ async function serveBoth(t: Test) {
 type Send = (key: string, url: string, body?: unknown, headers?: object) => Promise<Json>;
 
 t.test(
-  'a retry with its Idempotency-Key gets the first reply, even after a deploy with new defaults and wider numbers',
+  'a retry with the same Idempotency-Key gets the first reply, even after a deploy with new defaults',
   async (t) => {
     const [before, after] = await serveBoth(t);
     const sent: [url: string, body?: unknown, headers?: object][] = [
@@ -90,7 +90,7 @@ t.test(
 );
 
 t.test(
-  'a retry with its Idempotency-Key may spell the same JSON and query differently; a different request is an error',
+  'a retry with the same Idempotency-Key may spell its JSON and query differently; a different request is an error',
   async (t) => {
     const [before, after] = await serveBoth(t);
     await before('one', '1?size=2&filter[size]=3', { name: '5', size: 5, items: [{ size: 1 }, { size: 2 }] });

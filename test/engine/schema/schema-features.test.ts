@@ -173,7 +173,7 @@ t.test('in OpenAPI 3.1, nullable has no effect: the server answers null with 400
   );
 });
 
-t.test('a parameter with the schema true accepts any text', async (t) => {
+t.test('a parameter with `schema: true` accepts any text', async (t) => {
   const { send, given } = await startEcho(t, { q: true });
   await send('{}', '?q=007');
   t.equal(given[0]?.query.q, '007');

@@ -141,7 +141,7 @@ t.test('an annotation of the wrong type, such as a number as title, is an error'
 });
 
 t.test(
-  "a built service compiles each part of a schema's checks when a value first needs the part, or one by one ahead",
+  'a built service compiles each part of its schema checks when a value first needs the part, or ahead of that',
   async (t) => {
     const schemas = { Node: large({ child: ref('Node'), id: { type: 'integer' } }) };
     const schema = object({ first: ref('Node'), second: large() });
@@ -165,7 +165,7 @@ t.test(
 );
 
 t.test(
-  'the first check of a value compiles only the schemas that it needs; each step ahead compiles at most one schema',
+  'the first check of a value compiles only the schemas that the value needs; compileNext() compiles at most one schema',
   async (t) => {
     const schemas = Array.from({ length: 30 }).reduce<Json[]>(
       ([inner, ...others]) => [large({ inner }), inner, ...others],
