@@ -784,7 +784,7 @@ t.test(
   },
 );
 
-t.test('build() closes the database that it opened when its app closes or if the build fails', async (t) => {
+t.test('build() closes the database that it opened, when the app closes and also if the build fails', async (t) => {
   const url = `${t.testdir()}/pets.db`;
   const database = { kind: 'sqlite' as const, file: url };
   const loadPlugins = async () => Promise.reject(new Error('a plugin is missing'));

@@ -143,15 +143,18 @@ t.test('a start without pending migrations does not wait for another program tha
   t.ok(await (await open(t, url)).records.create(REX));
 });
 
-t.test('if PostgreSQL does not answer a start in time, the start fails and gives the reason', async (t) => {
-  const url = server.newUrl();
-  await open(t, url);
-  const other = await server.connect(t, url);
-  await other.query('BEGIN; LOCK TABLE applied_migrations');
-  await t.rejects(openPostgresUrl(url, {}, TIMEOUT, 2000), {
-    cause: { message: /canceling statement due to statement timeout/ },
-  });
-});
+t.test(
+  'if PostgreSQL does not answer in time while a server starts, the start fails and gives the reason',
+  async (t) => {
+    const url = server.newUrl();
+    await open(t, url);
+    const other = await server.connect(t, url);
+    await other.query('BEGIN; LOCK TABLE applied_migrations');
+    await t.rejects(openPostgresUrl(url, {}, TIMEOUT, 2000), {
+      cause: { message: /canceling statement due to statement timeout/ },
+    });
+  },
+);
 
 t.test('a connection through a pooler whose role has no statement timeout is an error', async (t) => {
   const connect = buildConnect(settingsOf(server.newUrl()));

@@ -168,16 +168,19 @@ t.test('each caller has its own request count, even if its name is long or conta
   t.match(await count(2), Array(names.length).fill({ total: 3 }));
 });
 
-t.test('if one of many created pets has a text that is too long for PostgreSQL, only its create fails', async (t) => {
-  const url = server.newUrl();
-  const store = await openOne(t, url);
-  await server.execute(`CREATE INDEX ON ${schemaOf(url)}.pets (name)`);
-  // Not compressible.
-  const name = Array.from({ length: 3000 }, () => String.fromCharCode(0x4e00 + Math.random() * 20_000)).join('');
-  const create = (one: string) => store.records.create({ name: one, categoryId: 7n });
-  const outcomes = await Promise.allSettled(['Ada', name, 'Bob'].map(create));
-  t.match(outcomes, [{ value: { name: 'Ada' } }, { reason: { code: 'INVALID_VALUE' } }, { value: { name: 'Bob' } }]);
-});
+t.test(
+  'if one of many created pets has a text that is too long for PostgreSQL, only the create of this pet fails',
+  async (t) => {
+    const url = server.newUrl();
+    const store = await openOne(t, url);
+    await server.execute(`CREATE INDEX ON ${schemaOf(url)}.pets (name)`);
+    // Not compressible.
+    const name = Array.from({ length: 3000 }, () => String.fromCharCode(0x4e00 + Math.random() * 20_000)).join('');
+    const create = (one: string) => store.records.create({ name: one, categoryId: 7n });
+    const outcomes = await Promise.allSettled(['Ada', name, 'Bob'].map(create));
+    t.match(outcomes, [{ value: { name: 'Ada' } }, { reason: { code: 'INVALID_VALUE' } }, { value: { name: 'Bob' } }]);
+  },
+);
 
 t.test(
   'creating and revoking an API key waits for the disk, even if the session turns synchronous_commit off',

@@ -358,7 +358,7 @@ async function startWithWays(
 }
 
 t.test(
-  'if the server cannot read the stored API keys for too long, it answers them with 503, but still accepts API_KEYS',
+  'if the server cannot read the stored API keys for too long, stored keys get 503, and keys of API_KEYS still work',
   async (t) => {
     const file = `${t.testdir()}/pets.db`;
     const store = openUrl(`sqlite:${file}`);
