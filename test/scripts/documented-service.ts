@@ -78,7 +78,11 @@ const CONTRACT = edited(({ paths, schemas }) => {
   schemas.Pet.required.push('revision');
   const { name, status } = schemas.NewPet.properties;
   schemas.PetChanges = { type: 'object', properties: { name, status }, additionalProperties: false };
-  const { parameters } = paths['/pets/{petId}'].get;
+  const { parameters, responses } = paths['/pets/{petId}'].get;
+  parameters.push(header('If-None-Match'));
+  const ETag = { required: true, schema: { type: 'string' } };
+  responses['200'].headers.ETag = ETag;
+  responses['304'] = { description: 'The pet has not changed.', headers: { ETag } };
   const id = parameters.filter((parameter: Json) => parameter.in === 'path');
   const pet = { responses: { '200': { content: content(ref('Pet')) }, ...failures(404, 409, 412, 428) } };
   const change = { required: true, content: { 'application/merge-patch+json': { schema: ref('PetChanges') } } };
