@@ -128,8 +128,8 @@ function buildUseRows({ nameOf, elements }: Dialect) {
   const select = `SELECT key_id, used_at FROM ${table} ORDER BY key_id`;
   return {
     /**
-     * Stores last uses, given as a JSON array. One text is quick to copy to a thread, and one statement can store all
-     * of it.
+     * Stores the last uses of keys, given as one JSON array: a single text is quick to copy to a thread, and one
+     * statement can store all its uses.
      */
     *addUses(uses: string): SqlSteps<void> {
       yield sqlStep(add, uses);

@@ -61,8 +61,8 @@ interface CollectionParts extends Own, ForCollections {
 }
 
 /**
- * Builds the collections, by name. `create` is in `shared` if one function serves all collections, or else in each
- * element of `all`.
+ * Builds the collections. Returns them by name. If all collections share one `create` function, pass it in `shared`;
+ * otherwise pass a `create` in each element of `all`.
  */
 export function buildCollections(
   all: readonly (Own & Partial<Pick<CollectionParts, 'create'>>)[],
@@ -109,8 +109,9 @@ function bindReads(parts: CollectionParts, changes: ChangeRunner, tenant: unknow
 function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: unknown): AnyCollection {
   const { table, codec, reads, read, change, dialect } = parts;
   /**
-   * Reads a whole record as JSON text. If the collection has no internal columns, this is the same text that clients
-   * get. Then the faster `reads.get` reads it, which may use a cache, or share a statement with other calls.
+   * Reads a whole record as JSON text, including its internal columns. If the table has none, clients get exactly this
+   * text. Then `reads.get` returns it faster, because `reads.get` may use a cache, or share a statement with other
+   * calls.
    */
   const readText = async (id: unknown) =>
     table.internal.length > 0
@@ -144,8 +145,9 @@ function buildCollection(parts: CollectionParts, changes: ChangeRunner, tenant: 
 }
 
 /**
- * Returns the outcome of a change. If the outcome is the stored answer of an `Idempotency-Key`, its records may no
- * longer fit the contract. Then the records are read again, as they are now.
+ * Returns the outcome of a change. If the outcome is an answer that was stored for an `Idempotency-Key`, the contract
+ * may have changed since, so that the records in the answer no longer fit it. Then the answer is rebuilt from the
+ * current records.
  * @throws AlreadyDone if one of these records no longer exists
  */
 async function toFitting(
@@ -193,8 +195,8 @@ function buildCalls(
 }
 
 /**
- * Builds the method `list`. A page in the order of creation without ranges is plain: it may come from a cache, or share
- * a statement with other calls. Each other page takes a statement of its own.
+ * Builds the method `list`. A plain page, in the order of creation and without ranges, may come from a cache, or share
+ * a statement with other calls. For every other page, a separate statement runs.
  */
 function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: CollectionParts) {
   return async (asked: PageQuery & Fields): Promise<Page | undefined> => {
@@ -206,8 +208,8 @@ function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: 
 }
 
 /**
- * Builds the `create` for collections in which a new record cannot conflict with any other record. Such a create does
- * not run as a change in a transaction, so that one statement can insert all waiting records.
+ * Builds the `create` of a collection whose new records cannot conflict with any other record. The record is inserted
+ * outside the batches of changes, so that one statement can insert all waiting records.
  */
 function buildCreateAlone({ table, create }: CollectionParts): (record: Fields) => Promise<Fields> {
   const { collection, id, sequence: column, fields, internal } = table;

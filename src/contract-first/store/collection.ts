@@ -1,15 +1,15 @@
 /** The interface of collections, which handlers use. Records have the types of the contract. */
 import type { JsonText } from '../json/json-text.ts';
 
-/** The result of a method: a value in some stores, a promise in others. `await` accepts both. */
+/** The result of a method: some stores return the value itself, others a promise of it. `await` accepts both. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** The fields of a record, by name. */
 export type Fields = Record<string, unknown>;
 
 /**
- * A statement that a generator yields. The driver executes the statement, and resumes the generator with the rows:
- * immediately in SQLite, after a round trip in PostgreSQL.
+ * A statement that a generator yields. The driver executes the statement and resumes the generator with the rows. In
+ * SQLite this happens immediately; in PostgreSQL it takes a round trip.
  */
 export interface SqlStep {
   sql: string;
@@ -24,14 +24,14 @@ export interface SqlStep {
 
 export type SqlSteps<Result> = Generator<SqlStep, Result, unknown[][]>;
 
-/** The result of a method. Handlers get a promise, and transactions get steps to run with `yield*`. */
+/** How a method returns its result: handlers get `promise`; transactions get `steps`, which they run with `yield*`. */
 interface Answers<Answer> {
   promise: Promise<Answer>;
   steps: SqlSteps<Answer>;
 }
 /**
- * The options of a method that changes records. In a transaction they contain no `Idempotency-Key`, because one key
- * covers the whole transaction.
+ * The options of a method that changes records: handlers pass `promise`; transactions pass `steps`, which contain no
+ * `Idempotency-Key`, because one key covers the whole transaction.
  */
 interface Hows<Found> {
   promise: HowToChange<Found>;
@@ -40,8 +40,8 @@ interface Hows<Found> {
 type Kind = 'promise' | 'steps';
 
 /**
- * The type that makes an unknown field in a given record a compile error: without a column, the store would silently
- * lose the field's value.
+ * Makes each unknown field of a passed record a compile error. The table has no column for such a field, so the store
+ * would silently lose its value.
  */
 type Only<Given, New> = { [Name in Exclude<keyof Given & string, keyof New>]: NoColumn<Name> };
 interface NoColumn<Name> {
@@ -117,7 +117,7 @@ export interface Collection<
   Shown = Found,
   Causes = NoCauses,
 > extends Changing<Found, New, Id, Conflicts, Referenced, 'promise', Causes> {
-  /** Reads a record without its internal columns. A reply sends the returned text unchanged. */
+  /** Reads a record without its internal columns, as JSON text. A reply sends this text unchanged. */
   get(id: Id): Awaitable<JsonText<Shown> | undefined>;
   /** Reads a record as an object, with its internal columns. */
   read(id: Id): Awaitable<Found | undefined>;
@@ -154,11 +154,11 @@ export interface Put<Found> {
 }
 type ChangedIf<How> = How extends { if: object } ? Refused<'changed'> : never;
 /**
- * The default of `Causes`, a map from the code of a refusal to the fields that can cause it. If a code is not in the
- * map, a change of any field can cause the refusal.
+ * The default of the type parameter `Causes`, which maps the code of a refusal to the fields that can cause it. A
+ * refusal without an entry can be caused by a change of any field.
  */
 type NoCauses = Record<never, never>;
-/** The type of the refusals that an update of these fields can return. */
+/** The type of the refusals that an update can return. `Changes` is the type of the updated fields. */
 type ConflictsIf<Changes, Conflicts, Causes> =
   Conflicts extends Refused<infer Why>
     ? Why extends keyof Causes
@@ -221,10 +221,10 @@ export class Refusal implements Refused {
 }
 
 /**
- * The query of a page. The page contains at most `limit` records (at least 1) that match the filters and follow the
- * cursor `after`. The records are in the declared order that the query names, or else in the order of their creation.
- * If the query sorts by one field and limits the range of another field, a page may contain fewer than `limit` records
- * although another page follows.
+ * The query of a page. The page contains up to `limit` records (at least 1) that match the filters and follow the
+ * cursor `after`. They are sorted by the declared order that the query names, or by default in the order of their
+ * creation. A query that sorts by one field and limits the range of another field may get a page with fewer than
+ * `limit` records even if another page follows.
  */
 export type PageQuery<Found = Fields, Lists = AnyLists> = {
   limit: number;
@@ -283,8 +283,8 @@ export interface Page<Found = Fields> {
 /** The `Idempotency-Key` of a change. The change takes effect only once, even if a client sends it several times. */
 export interface Idempotency {
   /**
-   * The owner of the key: the id of an API key, or a tenant. Several owners may use the same `key` for different
-   * changes.
+   * The owner of the key: the id of an API key, or a tenant. Different owners may use the same text in `key` without
+   * conflict.
    */
   readonly caller: string;
   /** The operationId. */
@@ -299,15 +299,15 @@ export interface Idempotency {
    */
   readonly digest: string;
   /**
-   * True if an earlier request made the change, so that the result is that request's stored answer. The store sets this
-   * property.
+   * The store sets this to true if an earlier request with this key already made the change. The result is then the
+   * stored answer of that request.
    */
   isReplayed?: boolean | undefined;
 }
 
 /**
- * An `Idempotency-Key` that reads and sets `isReplayed` on another object, `target`. This is a class, because V8 turns
- * each object literal with accessors into a slow dictionary.
+ * An `Idempotency-Key` whose property `isReplayed` is read from and written to another object, `target`. This is a
+ * class, because V8 turns each object literal with accessors into a slow dictionary.
  */
 export class ForwardedKey implements Idempotency {
   readonly caller: string;
@@ -340,16 +340,14 @@ export class KeyReused extends Error {
   override name = 'KeyReused';
 }
 
-/**
- * Thrown if a repeated request cannot get the answer of the first request any more. The first request made the change.
- */
+/** Thrown for a repeated request whose change was already made, but whose stored answer can no longer be sent. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
 
 /**
- * Thrown for a value that the database cannot store. The client gets a 400. `code` identifies the error, because an
- * error from another thread loses its class.
+ * Thrown for a value that the database cannot store. The request is answered with 400. `code` identifies the error,
+ * because an error that comes from another thread loses its class.
  */
 export class InvalidValue extends Error {
   override name = 'InvalidValue';

@@ -15,23 +15,24 @@ export type Row = (string | null)[];
 export interface MovedTable {
   name: string;
   /**
-   * The columns. `isSeconds` marks a column that contains seconds since 1970 in SQLite, and a timestamp in PostgreSQL.
+   * The columns. `isSeconds` marks a column of times that are seconds since 1970 in SQLite, and a timestamp in
+   * PostgreSQL.
    */
   columns: readonly { column: string; type: ColumnType; isSeconds?: true }[];
-  /** The rows are read in the order of this column. */
+  /** The column by which a move sorts the rows that it reads. */
   order: string;
   /**
-   * The word for the rows in messages, such as `keys`. A move fails if the target already contains rows of this table.
-   * If a table has no word, its rows in the target are deleted before the move.
+   * What messages call the rows, such as `keys`. A move fails if the target already contains rows of this table. If
+   * `word` is absent, the rows of this table in the target are deleted before the move.
    */
   word?: string;
-  /** Whether the database assigns the numbers in the column `order`. */
+  /** Whether the database assigns the values of the column that `order` names. */
   isNumbered?: true;
 }
 
 /**
- * One database of a move: the source or the target. All its statements run in one transaction, all values are texts,
- * and the statements name tables without a schema.
+ * The source or the target database of a move. All its statements run in one transaction, all values are texts, and SQL
+ * names the tables without a schema.
  */
 export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
   /**
@@ -43,11 +44,13 @@ export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
   /** Reads the rows of a table, a few megabytes at a time. */
   read(table: MovedTable): Iterable<Row[]> | AsyncIterable<Row[]>;
   insert(table: MovedTable, rows: Row[]): Awaitable<unknown>;
-  /** Returns the highest number that the database has ever assigned to a row of the table. */
+  /**
+   * Returns the highest number that the database has ever assigned to a row of the table, even if that row was deleted.
+   */
   readLast(table: MovedTable): Awaitable<string>;
   /**
-   * Ensures that the next row gets a number that is higher than `last`, and higher than the number of any earlier row
-   * of this table.
+   * Ensures that the next new row gets a number higher than `last`, and higher than the number of any row that this
+   * table has ever contained.
    */
   raiseLast(table: MovedTable, last: string): Awaitable<unknown>;
   commit(): Awaitable<unknown>;
@@ -85,8 +88,8 @@ export function* countInvalidRecords(
       ORDER BY ${sequence} LIMIT ${CHUNK}`;
     for (let last: unknown = -(2n ** 63n); last !== undefined; ) {
       const rows = yield sqlStep(select, last);
-      // The JSON of a record is NULL if a required column is NULL. Then the check gets the text `null`, which is not a
-      // valid record.
+      // If a required column is NULL, the JSON of the record is NULL. The text `null` is checked instead, and fails,
+      // because it is not a record.
       for (const [, text] of rows) if (!fits((text as string | null) ?? 'null', collection)) count++;
       last = rows.at(-1)?.[0];
     }

@@ -3,18 +3,18 @@ import { hash } from 'node:crypto';
 import { parseInt64 } from '../json/exact-number.ts';
 
 /**
- * The length of a digest of the values of a list's filters. It only has to tell lists apart, so a short digest is
- * enough.
+ * The length of the digest of the filters' values in a cursor. A short digest is enough, because it only distinguishes
+ * the lists of one service.
  */
 const LENGTH = 11;
 
 /**
- * Writes the cursor for the position after a record. `id` is the record's sequence number. `values` are the values of
- * all filters of the list, undefined for each filter that the query does not use. In a declared order, `position` is
- * the text of the record's values in the fields of the order.
+ * Writes the cursor for the position after a record. `id` is the record's sequence number. `values` contains the value
+ * of each filter, or undefined if the query does not use that filter. `position` is given if the list has a declared
+ * order: the text of the record's values in the fields of that order.
  */
 export function toCursor(id: bigint, values: readonly unknown[] = [], position?: string): string {
-  // Unused filters at the end are left out. Therefore old cursors stay valid if the description declares another filter
+  // Unused filters at the end are omitted, so that cursors stay valid if the description later declares another filter
   // at the end.
   const used = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1);
   const text = `${id} ${used.length > 0 ? toDigest(used) : ''}`;
@@ -22,8 +22,8 @@ export function toCursor(id: bigint, values: readonly unknown[] = [], position?:
 }
 
 /**
- * Reads the sequence number from a cursor, and also the position if the list has a declared order (`isSorted`). Returns
- * undefined if the cursor belongs to another list, or if a client has made it up.
+ * Reads a cursor: the sequence number, and for a list with a declared order (`isSorted`) also the position. Returns
+ * undefined if the cursor belongs to another list, or was invented by a client.
  */
 export function fromCursor(
   cursor: string,

@@ -1,7 +1,7 @@
 /**
- * Builds the SQL of lists with ranges, prefixes, a declared order, `skip` or `count`. If a query sorts by one field and
- * limits the range of another, one index cannot serve both. Then a page scans at most MAX_SCANNED records, so it may be
- * shorter than its limit although another page follows.
+ * Builds the SQL of lists with ranges, prefixes, a declared order, `skip` or `count`. No single index helps a query
+ * that sorts by one field and limits the range of another. A page of such a query scans at most MAX_SCANNED records, so
+ * it may contain fewer records than its limit even if another page follows.
  */
 import { JsonText, type TextSource } from '../json/json-text.ts';
 import { type Dialect, Statement } from './changes/statement.ts';
@@ -18,7 +18,7 @@ import { fromCursor, toCursor } from './cursors.ts';
 import { type Field, mayBeAbsent, type OrderKey, sequenceOf, type Table } from './tables/table.ts';
 import { fromText, isStorable, toStored } from './tables/values.ts';
 
-/** The most records that a page reads if no index finds the records of its range. */
+/** The most records that a page scans if no index finds the records in the query's range. */
 const MAX_SCANNED = 1000;
 
 interface FoundPage {
@@ -43,11 +43,11 @@ interface Asked {
   order: readonly OrderKey[];
   ranges: Range[];
   /**
-   * The values of the order's fields in the last record of the previous page; null for an absent value. Undefined on
-   * the first page.
+   * The values of the order's fields in the last record of the previous page, with null for an absent value. The first
+   * page has no position.
    */
   position: unknown[] | undefined;
-  /** Whether the page reads at most MAX_SCANNED records. */
+  /** Whether the page scans at most MAX_SCANNED records, and may therefore be shorter than its limit. */
   isScanned: boolean;
   /** SQL that writes a record as JSON. */
   json: string;
@@ -94,7 +94,7 @@ function toQueryValue(field: Field, value: unknown): unknown {
 export const isPlain = (table: Table, query: PageQuery) =>
   query.order === undefined && !isExact(query) && toRanges(table, query).length === 0;
 
-/** Whether the page must read all matching records, because the query skips or counts records. */
+/** Whether the query skips or counts records. Such a query must read all matching records. */
 const isExact = ({ skip, count }: PageQuery & Fields) => skip !== undefined || count === true;
 
 /** The options for reading a page. */
@@ -102,7 +102,10 @@ export interface Reading {
   dialect: Dialect;
   /** Returns SQL that writes a record as JSON. By default, the JSON has no internal columns. */
   toJsonSql?: Dialect['toJsonSql'];
-  /** Whether to read until `limit` matching records are found, even if that takes more than MAX_SCANNED records. */
+  /**
+   * Whether to continue until `limit` matching records are found, even if more than MAX_SCANNED records must be
+   * scanned.
+   */
   isWhole?: boolean;
 }
 
@@ -122,8 +125,8 @@ export function* readPage(table: Table, query: PageQuery, reading: Reading): Sql
   const isNone = !values.every(isStorable);
   const total = (query as Fields).count === true ? { total: isNone ? 0 : yield* readTotal(asked, dialect) } : {};
   if (isNone) return { texts: [], next: undefined, ...total };
-  // If the range is on the first field of the order, the index of the order also finds the range. For other ranges,
-  // only a limited number of rows is read.
+  // If the range limits the first field of the order, the order's index also finds the records in the range. A range of
+  // any other field must scan records, so the number of scanned records is limited.
   const isScanned = !isWhole && ranges.some(({ field }) => field !== order[0]?.field);
   const rows = (yield toPageSql({ ...asked, isScanned }, dialect)) as Row[];
   return { ...toPage(rows, query.limit, isScanned, (row) => toCursorOf(table, order, row, values)), ...total };
@@ -161,15 +164,15 @@ export function toRecordPage(found: FoundPage | undefined, source: TextSource): 
 }
 
 /**
- * Returns the fields of an order for which a cursor contains the record's values. The sequence number is left out,
+ * Returns those fields of an order for which a cursor contains extra values. The sequence number is not among them,
  * because every cursor contains it anyway.
  */
 export const placedIn = (table: Table, order: readonly OrderKey[]) =>
   order.filter(({ field }) => field.column !== table.sequence).map(({ field }) => field);
 
 /**
- * Whether a cursor contains the values of these fields as a JSON list. A single value that is never absent is written
- * as plain text.
+ * Whether the position in a cursor is a JSON list of the fields' values. A single value that is never absent is written
+ * as plain text instead.
  */
 const isList = (fields: readonly Field[]) => fields.length > 1 || fields.some(mayBeAbsent);
 
@@ -191,7 +194,7 @@ function toPosition(table: Table, order: readonly OrderKey[], cursor: string, va
   const fields = placedIn(table, order);
   const { id, position = '' } = fromCursor(cursor, values, fields.length > 0) ?? {};
   if (id === undefined) return undefined;
-  // `fromCursor` has compared the digest, so a genuine cursor has one value for each field.
+  // `fromCursor` has already checked the digest, so a cursor that the store wrote has one value for each field.
   const texts: (string | null)[] = isList(fields) ? fromJson(position, fields.length) : [position];
   const places = new Map(fields.map((field, index) => [field, fromPlace(field, texts[index])]));
   if ([...places.values()].includes(undefined)) return undefined;
@@ -199,7 +202,8 @@ function toPosition(table: Table, order: readonly OrderKey[], cursor: string, va
 }
 
 /**
- * Parses a JSON list of `count` texts. Returns an empty list for any other text, which only a client can have made up.
+ * Parses a JSON list of `count` texts. Returns an empty list for any other text: only a client that invents cursors can
+ * send one.
  */
 function fromJson(text: string, count: number): (string | null)[] {
   try {
@@ -256,7 +260,7 @@ function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
   return { sql, values: writer.values };
 }
 
-/** A field to sort by. `isPresent` is true if the statement reads only records with a value in this field. */
+/** A field to sort by. `isPresent` is true if the statement only reads records that have a value in this field. */
 type Key = OrderKey & { isPresent?: boolean };
 
 /**
@@ -301,7 +305,7 @@ class PageWriter {
   }
 
   /**
-   * Writes the list of ORDER BY. If `isFound`, the list names the columns that a subquery has found, and otherwise the
+   * Writes the list of ORDER BY. With `isFound`, it names the columns that a subquery returns; otherwise it names the
    * columns of the table.
    */
   toOrderBy(keys: readonly Key[], isFound = false): string {
@@ -321,8 +325,8 @@ class PageWriter {
   }
 
   /**
-   * Writes the condition that a record comes after a position. If possible, the condition begins with a range of the
-   * first field, because the database can find that range in an index.
+   * Writes the condition that a record comes after the given position. If possible, the condition begins with a range
+   * of the first field, because an index finds that range quickly.
    */
   #toAfter(keys: readonly Key[], position: readonly unknown[], isFirst = false): string {
     const [{ field, isDown, isPresent }, ...others] = keys as [Key, ...Key[]];

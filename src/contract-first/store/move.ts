@@ -13,18 +13,18 @@ import { toTables } from './tables/table.ts';
 /** The limits for opening the target. Opening only creates or migrates the tables, so no writes wait. */
 const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 
-/** The progress of a move. The message of a failed move is made from it. */
+/** The progress of a move, for the message if the move fails. */
 interface Progress {
-  /** The database that the current step reads or writes. */
+  /** The database that the current step uses. If the step fails, the message begins with the name of this database. */
   at: Database;
-  /** The last sentence of the message: it gives the state of the target. */
+  /** The state of the target, as the last sentence of the message. */
   outcome: string;
   readonly sides: MovingSide[];
 }
 
 /**
- * Moves everything. Returns how many rows were copied, by the word for the rows, such as `keys`.
- * @throws StoreError with the reason, and the state of the target
+ * Moves all rows of all tables. Returns a map from a table's word, such as `keys`, to the number of copied rows.
+ * @throws StoreError with the reason and the state of the target
  */
 export function move(from: Database, to: Database, domain: AnyDomain): Promise<Map<string, number>> {
   const progress: Progress = { at: from, outcome: 'Nothing was moved.', sides: [] };
@@ -80,8 +80,8 @@ async function moveAll(progress: Progress, from: Database, to: Database, domain:
 }
 
 /**
- * Returns the number of migrations that have run on a database; 0 if the database does not exist yet. @throws Error if
- * the version of the database is not this program's version
+ * Returns how many migrations have run on a database; 0 if the database does not exist yet.
+ * @throws Error if some migrations of this program have not run on the database yet
  */
 async function checkVersion(database: Database, domain: AnyDomain): Promise<number> {
   if (database.kind === 'memory') throw new Error('no other program can see it');

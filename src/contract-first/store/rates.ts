@@ -15,32 +15,35 @@ export function parseRate(text: string): Rate | undefined {
   return { limit: Number(limit), window: SECONDS[unit] as number };
 }
 
-/** Whether a value is a valid `Rate`: JavaScript that the compiler has not checked may pass any value. */
+/** Whether a value is a valid `Rate`. The check is needed at run time, because JavaScript code can pass any value. */
 export const isRate = (value: unknown): value is Rate =>
   [Object(value).limit, Object(value).window].every((count) => Number.isSafeInteger(count) && count > 0);
 
 /**
- * The prefixes of the ids of limits. A limit belongs to a client's address, to an API key, or to a token of another
- * issuer.
+ * The prefixes of the ids of rate limits. A limit applies to a client's address, to an API key, or to a token of
+ * another issuer.
  */
 export const ADDRESS_BUCKET = 'address ';
 export const KEY_BUCKET = 'key ';
 export const TOKEN_BUCKET = 'token ';
 
-/** The most addresses and tokens that are remembered. An id of more than 128 characters counts as several. */
+/**
+ * The options of the cache for addresses and tokens. An id counts once for each 128 characters that it has begun, so
+ * that long ids cannot fill the memory.
+ */
 const STRANGERS = { maxSize: 100_000, sizeCalculation: (_: unknown, id: string) => Math.ceil(id.length / 128) };
 
-/** A map from the id of a limit to the state of the limit. */
+/** A map from the id of a rate limit to the state of this limit. */
 interface Known<Value> {
   get(id: string): Value | undefined;
   set(id: string, value: Value): unknown;
 }
 
 /**
- * Builds a function that returns the states of limits in the current window. All windows of the same length begin at
- * the same time. At this time the states of the previous window are dropped. The state of an API key is never evicted
- * during a window, because only operators can make keys. Clients can use any number of addresses and tokens, so the
- * least recently used ones are evicted.
+ * Builds a function that returns the map with the states of limits in the current window. All windows of the same
+ * length begin at the same time, and the states of the previous window are then dropped. During a window, no state of
+ * an API key is evicted, because only operators can make keys. Clients can use any number of addresses and tokens, so
+ * for these the least recently used states are evicted.
  */
 export function buildKnown<Value extends object | number>(): (id: string, window: number, now: number) => Known<Value> {
   const windows = new Map<number, { began: number; keys: Known<Value>; strangers: Known<Value> }>();

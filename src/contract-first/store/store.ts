@@ -67,9 +67,9 @@ export class StoreError extends OperatorError {
 }
 
 /**
- * The possible effects of a call that failed in an outage. `unavailable`: the call had no effect. `overloaded`: the
- * call had no effect, because too many writes are waiting. `outcome_unknown`: the call may have taken effect or not.
- * `ids_used_up`: the call had no effect, because no ids are left.
+ * How a call failed in an outage. `unavailable`: the call had no effect. `overloaded`: it had no effect, because too
+ * many writes are waiting. `outcome_unknown`: it may or may not have taken effect. `ids_used_up`: it had no effect,
+ * because no ids are left for new records.
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';
 
@@ -124,16 +124,16 @@ interface Keys {
   /** Returns all keys, the oldest first, including revoked and expired ones. */
   listKeys(): Awaitable<StoredKey[]>;
   /**
-   * Returns the keys that any program has changed since `since`, the version of an earlier call. Without it, returns
-   * all keys that are not revoked. Also throws StoreUnavailable if the server of the database is read-only at the
-   * moment.
+   * Returns the keys that any program has changed since the version `since`, which an earlier call has returned.
+   * Without `since`, returns all keys that are not revoked. Also throws StoreUnavailable if the database server is
+   * read-only at the moment, because it may then not be the primary.
    */
   readKeys(since?: string): Awaitable<KeyChanges>;
   /** Revokes a key. Returns false if there is no such key, or if it was revoked before. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /**
-   * Stores the new `key`, and makes the key with this id expire at the given time, unless it already expires earlier.
-   * If the key with this id is unknown or revoked, returns false and stores nothing.
+   * Stores the new key, `key`. The old key, with the id `id`, expires at `expiresAt`, or earlier if it already has an
+   * earlier end. If the old key is unknown or revoked, stores nothing and returns false.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
   /** Stores the last uses of keys. The call does not wait until the uses are durable, so a crash may lose them. */
@@ -147,8 +147,8 @@ export type Fits = (record: string, collection: string) => boolean;
 /** The methods that read all records, for operators' commands and the start. */
 export interface Contents {
   /**
-   * Counts the records that do not fit a contract. If all records fit, the contract's digest is stored: later calls
-   * with the same digest then return 0 without reading the records.
+   * Counts the records that do not fit a contract. If all records fit, the store keeps the contract's digest: later
+   * calls with the same digest return 0 without reading the records.
    */
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
 }
@@ -158,8 +158,9 @@ export interface Store<Collections extends object = object> extends Keys, Conten
   /** The domain's collections, by name. */
   readonly collections: Collections;
   /**
-   * Counts requests for all servers that share the database. Undefined in SQLite, because only one server uses a file.
-   * For each limit, wait for the result before the next call.
+   * Counts requests in windows, for all servers that share the database. Undefined in SQLite, because only one server
+   * uses a file. The counts of one limit must not overlap: wait for the result of a call before the next call for the
+   * same limit.
    */
   readonly countWindow: WindowCounter | undefined;
   readonly counts: StoreCounts;
@@ -192,7 +193,10 @@ export interface Hits {
 export class StoreCounts {
   /** Called after each commit, with its duration and the number of writes that it made durable. */
   onCommit: ((seconds: number, size: number) => void) | undefined;
-  /** Called when a write is durable, with the time since its call: the wait for a commit, and the commit itself. */
+  /**
+   * Called when a write is durable, with the seconds since the write was called. They include the wait for a commit,
+   * and the commit itself.
+   */
   onWrite: ((seconds: number) => void) | undefined;
   /** The latest commit. */
   latest: Commit | undefined;
@@ -208,7 +212,10 @@ export class StoreCounts {
     this.latest = { began, ended, size };
   }
 
-  /** Counts a write that has just become durable. `since` is the time of its call, by `performance.now()`. */
+  /**
+   * Counts a write that has just become durable. `since` is the time when the write was called, as in
+   * `performance.now()`.
+   */
   addWrite(since: number): void {
     this.onWrite?.((performance.now() - since) / 1000);
   }

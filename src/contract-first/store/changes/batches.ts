@@ -26,7 +26,8 @@ interface KnownKeys {
 /** The functions with which a database runs the changes of a batch. */
 export interface RunningBatch<Fault> extends RunContext {
   /**
-   * Whether there is time to begin the change. If not, the caller runs this change and all later ones in another batch.
+   * Whether there is time to begin the change. If not, the caller leaves this change and all later ones to another
+   * batch.
    */
   mayBegin(change: ChangeOrCall): boolean;
   /** Converts the error of a change to the answer of this change. The other changes are not affected. */
@@ -73,7 +74,8 @@ export class Batches {
       ? this.#calls.run(change, context)
       : this.changes.run(change, context.now);
     const { text: answer, refused } = outcome;
-    // The key of a change that was refused or found no record is not stored, so that the client may send it again.
+    // If a change was refused or found no record, its key is not stored, so that the client may retry with the same
+    // key.
     if (key && answer !== undefined && refused === undefined) {
       const one = { ...idempotency, answer };
       stored.set(key, one);
@@ -96,8 +98,8 @@ export class Batches {
   }
 
   /**
-   * Stores the keys of the batch, and deletes expired keys, at most one more than it stores. So the number of expired
-   * keys falls over time, and no write waits for many deletes.
+   * Stores the keys of the batch. Also deletes expired keys: up to one more than it stores, so that the backlog of
+   * expired keys shrinks with each batch, but no batch waits for many deletes.
    */
   *#add({ added }: KnownKeys): SqlSteps<void> {
     if (added.length === 0) return;
@@ -119,8 +121,8 @@ const ALL = [...KEY_COLUMNS, 'digest', 'answer', 'hours'] as const;
 type Name = (typeof ALL)[number];
 
 /**
- * Builds the statements for stored keys. In PostgreSQL, a statement takes all keys as one JSON text, to save round
- * trips. In SQLite, a statement takes one key.
+ * Builds the statements that read, store and delete keys. In PostgreSQL, one run of a statement handles all keys of a
+ * batch, passed as one JSON text, to save round trips. In SQLite, a run handles one key.
  */
 function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, row }: Dialect) {
   const table = nameOf({ name: 'idempotency_keys' });
@@ -129,7 +131,7 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
   const marks = (count: number) => Array.from({ length: count }, (_, index) => mark(index + 1)).join();
   return {
     nestsWrites,
-    /** Returns a list for each run of the statement: the values to bind in this run. */
+    /** Returns the values to bind, as one list for each run of the statement. */
     toValues: <Sent extends { [One in Name]?: unknown }>(all: readonly Sent[], names: readonly Name[]): unknown[][] => {
       if (!nestsWrites) return all.map((sent) => names.map((name) => sent[name]));
       return all.length > 0 ? [[JSON.stringify(all)]] : [];
@@ -140,8 +142,7 @@ function toKeyStatements({ nameOf, mark, elements, now, toHours, nestsWrites, ro
     forget: `
       DELETE FROM ${table} WHERE ${row} IN (
         SELECT ${row} FROM ${table} WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${mark(1)})`,
-    // Does not delete an expired key that the same statement adds again, because one statement must not write a row
-    // twice.
+    // Excludes the expired keys that the same statement adds again, because one statement must not write a row twice.
     butSent: ` AND (${KEY_COLUMNS}) NOT IN (${toSent(KEY_COLUMNS, 2)})`,
     upsert: `
       INSERT INTO ${table} (${KEY_COLUMNS}, digest, answer, expires_at)

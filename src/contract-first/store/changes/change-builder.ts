@@ -38,8 +38,8 @@ const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, sec
 const MAKERS = Object.entries(CHANGE_BUILDERS);
 
 /**
- * Builds the methods that change records. `run` gets a function that builds the change, calls it, and then runs the
- * change.
+ * Builds the methods that change records. Each method passes a function to `run`. `run` must call this function to get
+ * the change, and then run the change.
  */
 export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () => Change) => Answer) {
   const methods: Record<string, (...values: unknown[]) => Answer> = {};
@@ -116,8 +116,8 @@ export class ChangeBuilder {
 }
 
 /**
- * Converts an `Idempotency-Key` to its stored form: a long caller or key is replaced by its digest. If there are
- * tenants, all callers of a tenant share their keys.
+ * Converts an `Idempotency-Key` to its stored form: a long caller or key is replaced by its digest. In a collection
+ * with tenants, the stored caller is the tenant, so all callers of a tenant share their keys.
  */
 export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant: unknown): Idempotency | undefined {
   if (!idempotency) return undefined;
@@ -129,8 +129,8 @@ export function toStoredIdempotency(idempotency: Idempotency | undefined, tenant
 }
 
 /**
- * Sets `isReplayed` of the key: true if an earlier request made the change. @throws KeyReused if the earlier request
- * was a different one
+ * Sets `isReplayed` of the key: true if an earlier request with this key already made the change.
+ * @throws KeyReused if the earlier request with this key was a different one
  */
 export function checkKey(idempotency: Idempotency | undefined, { refused, isReplayed }: Outcome): void {
   if (refused === 'key_reused') throw new KeyReused('the key was sent before with another request');

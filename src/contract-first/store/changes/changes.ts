@@ -153,8 +153,8 @@ export class ChangeRunner {
       const value = toNewValue(field, change, now, statement);
       return value === undefined ? [] : [`${field.column} = ${value}`];
     });
-    // Even an update without changed fields must return the record, so the statement then sets a column to its present
-    // value.
+    // An update without any fields to change must still return the record. The statement then sets one column to the
+    // value that it already has, because SQL does not allow an empty SET.
     const [{ column }] = table.newFields as [Field];
     const sql = `UPDATE ${this.#nameOf(table)} SET ${set.length > 0 ? set : `${column} = ${column}`} WHERE ${toWhere(table, change, statement)}
       RETURNING ${this.dialect.toJsonSql(table)}`;
@@ -168,8 +168,8 @@ export class ChangeRunner {
   }
 
   /**
-   * Reads a whole record as JSON. Returns undefined if it does not exist, belongs to another tenant, or lacks one of
-   * the values in `wanted`.
+   * Reads a whole record as JSON. Returns undefined if the record does not exist, belongs to another tenant, or does
+   * not contain all the values in `wanted`.
    */
   *read(
     table: Table,
@@ -238,14 +238,14 @@ function toCondition(field: Field, value: unknown, statement: Statement): string
 }
 
 /**
- * A violated constraint, as a database reports it. If it is a foreign key, `isLost` returns whether it is the one of
- * the given relation.
+ * A violated constraint, as a database reports it. For a foreign key, `isLost` returns whether the violated key belongs
+ * to the given relation.
  */
 type Violation = { kind: 'unique'; columns: string[] } | { kind: 'reference'; isLost: (of: Relation) => boolean };
 
 /**
  * Returns the code of the refusal for a change that violates a constraint. Returns undefined if the description
- * declares no code for it.
+ * declares no code for this constraint.
  */
 export function refusalCodeOf(
   { kind }: Change,
@@ -267,8 +267,8 @@ export const areSame = (columns: readonly string[], others: readonly string[]) =
   columns.toSorted().join() === others.toSorted().join();
 
 /**
- * Adds a space before the text of a record that `put` has created, to mark it as new. With an `Idempotency-Key`, the
- * mark is stored in the answer.
+ * Adds a space before the text of a record, to mark that `put` has created the record. For a change with an
+ * `Idempotency-Key`, the answer is stored with this mark.
  */
 export const toNewText = (text: string) => ` ${text}`;
 export const isNewText = (text: string) => text.startsWith(' ');

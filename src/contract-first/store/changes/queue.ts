@@ -36,7 +36,10 @@ export class Queue<Item, Result = unknown> {
     });
   }
 
-  /** Rejects late items. Then takes the first `count` items, by default all. */
+  /**
+   * Rejects the items that have waited too long. Then removes the first `count` items (by default all) from the queue,
+   * and returns them.
+   */
   take(count = this.#all.length): Waiting<Item, Result>[] {
     this.#rejectLate();
     const taken = this.#all.splice(0, count);
@@ -44,7 +47,9 @@ export class Queue<Item, Result = unknown> {
     return taken;
   }
 
-  /** Puts items back that were taken. They return to their former position, because the queue is sorted by `since`. */
+  /**
+   * Puts items back that `take` returned. They return to their former position, because the queue is sorted by `since`.
+   */
   putBack(taken: Waiting<Item, Result>[]): void {
     this.#all = [...taken, ...this.#all].sort((a, b) => a.since - b.since);
     this.#watch();

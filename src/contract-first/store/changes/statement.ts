@@ -24,17 +24,17 @@ export interface Dialect {
    */
   toSum(field: Field, bind: () => string): string;
   /**
-   * Returns SQL with which two values of a field are compared for equality. If the field ignores case, so does this
-   * SQL. `sql` is a column or a placeholder.
+   * Converts a column or a placeholder, `sql`, to SQL for an equality comparison of the field's values. If the field
+   * ignores case, the returned SQL also does.
    */
   toCompared(field: Field, sql: string): string;
   /**
-   * Returns SQL with which values of a field are sorted, or compared with the ends of a range. `sql` is a column or a
-   * placeholder.
+   * Converts a column or a placeholder, `sql`, to SQL by which the field's values are sorted, or compared with the ends
+   * of a range.
    */
   toOrdered(field: Field, sql: string): string;
   /**
-   * Returns SQL of a table with one column, `value`, that contains the elements of a JSON array. `number` is the number
+   * Returns SQL of a table that lists the elements of a JSON array in its only column, `value`. `number` is the number
    * of the placeholder for the array.
    */
   elements(number: number): string;
@@ -70,8 +70,8 @@ export class Statement {
   }
 
   /**
-   * Returns SQL to compare a field for equality. If a value is given, the SQL is its placeholder, and otherwise the
-   * field's column.
+   * Returns SQL for an equality comparison of a field: with an argument in `values`, the SQL of its placeholder;
+   * without one, the SQL of the field's column.
    */
   toCompared(field: Field, ...values: unknown[]): string {
     return this.#dialect.toCompared(field, values.length > 0 ? this.bind(field, values[0]) : field.column);

@@ -37,8 +37,8 @@ type Given<Domain extends AnyDomain> = {
   tenant: Tenants<Domain>;
 };
 /**
- * The type of the tenant in a transaction of a collection with tenants. The collections contain only records of this
- * tenant; only `sql` can read records of other tenants.
+ * The type of the property `tenant` in a transaction. In a collection with tenants, the transaction's methods see only
+ * records of this tenant; only `sql` can read records of other tenants.
  */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
@@ -48,9 +48,10 @@ type GivenToRead<Domain extends AnyDomain> = {
 } & { sql: Sql; tenant: Tenants<Domain> };
 
 /**
- * Runs a SQL statement that only reads. Values in the template are bound. Each row is an object with the names of the
- * columns. Integers are bigint. In SQLite, a boolean is 0n or 1n, and a `number` is a text. A value may also be another
- * result of `sql` without `yield*`: then its SQL is inserted into the statement.
+ * The type of `sql`, which runs a SQL statement that only reads. Values in the template are bound. Each row is an
+ * object whose keys are the names of the columns. Integers are returned as bigint. In SQLite, booleans are returned as
+ * 0n or 1n, and values of the type `number` as text. A value in the template may also be the result of another `sql`
+ * call without `yield*`: its SQL is then inserted into the statement.
  */
 type Sql = <Row>(
   texts: TemplateStringsArray,
@@ -61,7 +62,10 @@ interface SqlPart<Row> extends SqlSteps<Row[]> {
   readonly [part]: true;
 }
 
-/** A SQL statement with bound values: one of the `values` is bound between each two of the `texts`. */
+/**
+ * A SQL statement with bound values. The placeholder of each value is between two texts, so there is one more text than
+ * there are values.
+ */
 interface SqlTemplate {
   texts: string[];
   values: unknown[];
@@ -83,8 +87,8 @@ export interface DomainTransactions {
 export const NO_TRANSACTIONS: DomainTransactions = { all: {}, source: '' };
 
 /**
- * The codecs and transactions of a domain, for opening its store. Without codecs, only the types of the columns
- * restrict records.
+ * The codecs and transactions of a domain, which the caller passes when it opens the domain's store. Without codecs,
+ * records are only restricted by the types of the columns.
  */
 export interface OfDomain {
   codecs?: RecordCodecs | undefined;
@@ -131,8 +135,8 @@ export const refused = <const Why extends string>(why: Why): Refused<Why> =>
 export interface RunContext {
   now: string;
   /**
-   * Whether a refused change or transaction can be rolled back alone. If false, the whole batch is rolled back, and
-   * runs again with savepoints.
+   * Whether one refused change or transaction can be rolled back without the rest of its batch. If false, the whole
+   * batch is rolled back, and runs again with savepoints.
    */
   isSafe: boolean;
   /** Whether the change runs in its own savepoint. */
@@ -147,8 +151,8 @@ export interface RunContext {
 }
 
 /**
- * Runs the steps of a change or a transaction, in a savepoint if it needs one. If it is refused or fails, the savepoint
- * is rolled back, so that none of its steps has an effect.
+ * Runs the steps of a change or a transaction, in a savepoint if `hasSavepoint` requires one. If the change is refused
+ * or fails, the savepoint is rolled back, so that none of the steps has an effect.
  */
 export function* inSavepoint<Answer>(
   change: Change | TransactionCall,
@@ -180,7 +184,10 @@ export class TransactionRunner {
     this.#all = all;
   }
 
-  /** Runs a transaction. @throws Error if it fails: then the caller must roll it back */
+  /**
+   * Runs a transaction.
+   * @throws Error if the transaction fails: the caller must then roll it back
+   */
   *run(made: TransactionCall, context: RunContext): SqlSteps<Outcome> {
     const steps = new Steps(this.#changes, context);
     const output = yield* this.#start(made, steps, { now: context.now });
@@ -217,7 +224,7 @@ class Steps {
   readonly #changes: ChangeRunner;
   readonly #running: RunContext | undefined;
   readonly #failures: unknown[] = [];
-  /** The calls that the function has made and not yet run to their end. */
+  /** The method calls that the function has made, but that have not yet run to their end. */
   readonly #open = new Set<unknown>();
   readonly #parts = new WeakMap<object, SqlTemplate>();
 
@@ -258,8 +265,8 @@ class Steps {
   };
 
   /**
-   * Joins the texts and values of a template. If a value is itself a result of `sql`, its text and values are inserted,
-   * and it need not run alone.
+   * Joins the texts and values of a template. If a value is itself a result of `sql`, its text and values are inserted.
+   * Such an inner `sql` is removed from `#open`, because it needs no `yield*`.
    */
   #join([first = '', ...others]: readonly string[], values: readonly unknown[]): SqlTemplate {
     const all: SqlTemplate = { texts: [first], values: [] };
@@ -276,8 +283,8 @@ class Steps {
   }
 
   /**
-   * Throws if a call in the transaction has failed, even if the function has caught the error. Also throws if a call
-   * was not run, because `yield*` is missing.
+   * Throws the error of a failed call, even if the transaction's function has caught it. Also throws if a call was
+   * never run, because `yield*` is missing before it.
    */
   check(call: string): void {
     if (this.#failures.length > 0) throw this.#failures[0];
@@ -316,12 +323,16 @@ class Steps {
 }
 
 /**
- * The first letter of a text in the JSON tells what the text stands for: a bigint, a text, or a list of internal
- * columns. So a client's text cannot be mistaken for one of the others.
+ * Prefixes of strings in the JSON of a result. They tell whether a string encodes a bigint, a text, or a list of
+ * internal columns. Because texts also get a prefix, a client's text cannot be mistaken for a bigint or a list of
+ * columns.
  */
 const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
 
-/** The JSON form of a record with internal columns. It lists their names, so that replies can leave them out. */
+/**
+ * The JSON form of a record with internal columns. It also contains their names, so that replies can omit these
+ * columns.
+ */
 class WrittenRecord {
   readonly internal: string;
   readonly record: Fields;

@@ -1,6 +1,7 @@
 /**
- * Runs waiting changes one after the other in one transaction, which holds the advisory lock of the schema. If a change
- * fails, the transaction is rolled back, and all its changes run again, each in a savepoint.
+ * Runs all waiting changes in one transaction, one after the other. The transaction holds the advisory lock of the
+ * schema. If one change fails, the transaction is rolled back, and all its changes run again, each in its own
+ * savepoint.
  */
 import { Batches, type ChangeOrCall, type RunningBatch } from '../changes/batches.ts';
 import {
@@ -21,16 +22,16 @@ import { drive } from './drive.ts';
 import { localSettingsSql } from './session.ts';
 
 /**
- * How many changes, and how many calls of a domain's transactions, run in one transaction of PostgreSQL. The numbers
- * are small enough for the transaction to end before its timeout.
+ * The most changes, and the most calls of a domain's transactions, that one transaction of PostgreSQL runs. Both limits
+ * are low enough for the transaction to end before its timeout.
  */
 export const MOST_CHANGES = 64;
 export const MOST_CALLS = 8;
 
-/** How long a transaction may hold the lock before another server gets it, in milliseconds. */
+/** How long a transaction may hold the lock of the schema, in milliseconds. Then another server gets its turn. */
 const TURN = 100;
 
-/** The error of changes that could not begin before their timeout. */
+/** The error for changes that could not begin before their timeout. */
 const LATE = new StoreUnavailable(new Error('the changes before it took long'));
 
 const endOf = ({ until = Number.POSITIVE_INFINITY }: PostgresConnection) => until;
@@ -66,8 +67,9 @@ class ChangeTransactions {
   }
 
   /**
-   * Runs the changes in order, for at most TURN milliseconds, and returns the answers of those that ran. If this fails,
-   * returns the error. A StoreUnavailable gives the outcome; any other error means that nothing was changed.
+   * Runs the changes in order, for at most TURN milliseconds. Returns the answers of the changes that ran. If the
+   * transaction fails, returns the error: the kind of a StoreUnavailable gives the outcome, and any other error means
+   * that nothing was changed.
    */
   async tryToRun(connection: PostgresConnection, changes: ChangeOrCall[], isSafe: boolean): Promise<Answer[] | Error> {
     let isCommitting = false;
@@ -96,7 +98,7 @@ class ChangeTransactions {
       isFatal: (error) => !isSafe || error instanceof StoreUnavailable,
       mayBegin: (change) => {
         latest = change;
-        // The turn is measured from the first change, without the wait for the lock.
+        // The time limit TURN begins with the first change, after the transaction has waited for the lock.
         end ??= Math.min(performance.now() + TURN, endOf(connection));
         return performance.now() <= end;
       },
@@ -108,7 +110,8 @@ class ChangeTransactions {
       if (answers.length === 0) throw LATE;
       return answers;
     } catch (error) {
-      // If a transaction does not end, the connection is closed. Then the error names the transaction that was running.
+      // If the running change does not end in time, the connection is closed. If that change is a call of a domain's
+      // transaction, the error names this transaction.
       if (connection.isOpen || !latest || !isTransactionCall(latest)) throw error;
       throw new Error(`${latest.collection}.${latest.call}: ${(error as Error).message}`, { cause: error });
     }

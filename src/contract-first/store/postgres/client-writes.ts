@@ -20,7 +20,7 @@ export class ClientWrites {
   readonly #most: number;
   readonly #counts: StoreCounts;
   #waiting = 0;
-  /** For each table, the last time when it accepted a record or a trial row. */
+  /** For each table, the time when PostgreSQL last accepted a record or a trial row. */
   #provenAt: ReadonlyMap<string, number> = new Map();
 
   /** `most` is the number of writes that may wait. */
@@ -30,15 +30,18 @@ export class ClientWrites {
     this.#counts = counts;
   }
 
-  /** Whether records were inserted into all these tables recently, and no write has begun or failed since then. */
+  /**
+   * Whether records were inserted recently into all these tables. False while a write is in progress, and after a
+   * failed write.
+   */
   areProven(tables: readonly string[]): boolean {
     const oldest = performance.now() - PROOF_AGE;
     return tables.every((table) => (this.#provenAt.get(table) ?? Number.NEGATIVE_INFINITY) > oldest);
   }
 
   /**
-   * Makes a function that coalesces up to `most` waiting writes into one statement, with one commit. If the statement
-   * succeeds, the tables in `proves` count as writable.
+   * Makes a function that writes one item. Up to `most` waiting calls share one statement, with one commit. If the
+   * statement succeeds, the tables in `proves` are known to be writable.
    */
   gatherWrites<Question, Outcome>(
     writeAll: BatchLoader<Question, Outcome | Error>,
@@ -60,7 +63,7 @@ export class ClientWrites {
     };
   }
 
-  /** Records whether a write has proven that these tables can be written. */
+  /** Wraps `writeAll`: after a successful write, these tables are known to be writable. */
   proving<Question, Answer>(
     tables: readonly string[],
     writeAll: BatchLoader<Question, Answer>,
@@ -87,8 +90,8 @@ export class ClientWrites {
 }
 
 /**
- * Matches the SQLSTATEs of a deadlock with another program and of a serialization failure. In both cases nothing was
- * written.
+ * Matches the SQLSTATEs of conflicts with other programs: a serialization failure and a deadlock. In both cases nothing
+ * was written.
  */
 const CONFLICTS = /^40(001|P01)$/;
 const TRIES = 5;
@@ -96,7 +99,7 @@ const TRIES = 5;
 const isConflict = (answer: unknown) =>
   answer instanceof StoreUnavailable && CONFLICTS.test(String((answer.cause as { code?: unknown }).code));
 
-/** Retries writes that have conflicted with other programs, until they have been tried TRIES times. */
+/** Wraps `writeAll`: writes that conflict with other programs are retried, up to TRIES tries in total. */
 function untilNoConflict<Question, Answer>(
   writeAll: BatchLoader<Question, Answer>,
   tries = 1,
@@ -110,7 +113,10 @@ function untilNoConflict<Question, Answer>(
   };
 }
 
-/** Inserts all waiting records with one INSERT statement. PostgreSQL commits it without a COMMIT. */
+/**
+ * Builds the function that inserts all waiting records with one INSERT statement. PostgreSQL commits this statement by
+ * itself, without a COMMIT.
+ */
 export function buildInsert(
   schema: string,
   { name, newFields, sequence }: Table,
@@ -118,8 +124,8 @@ export function buildInsert(
   const { columns, arrays } = toArraysSql(newFields);
   const times = newFields.filter(({ set }) => set === 'created' || set === 'changed');
   const values = newFields.map((field) => (times.includes(field) ? 'now' : field.column));
-  // PostgreSQL computes the time when it reads the first row. By then, the trigger of the table has already got the
-  // lock.
+  // PostgreSQL computes this time when the statement reads its first row. By then, the trigger of the table holds the
+  // lock, so this time is not earlier than the end of the wait for the lock.
   const moment = times.length > 0 ? `WITH moment AS MATERIALIZED (SELECT ${NOW} AS now)` : '';
   const sql = `${moment}
     INSERT INTO ${schema}.${name} (${columns})
@@ -131,16 +137,21 @@ export function buildInsert(
   });
 }
 
-/** An id that no record has. With an explicit id, a trial row does not advance the table's sequence. */
+/**
+ * An id that no record has, for trial rows. Because a trial row gets an explicit id, it does not advance the sequence
+ * of the table.
+ */
 const LAST_ID = '9223372036854775807';
 
-/** The SQLSTATE that our SQL raises after it has inserted the trial row, so that the row is rolled back. */
+/** The SQLSTATE that our SQL raises after it has inserted a trial row. The error makes PostgreSQL roll the row back. */
 const DONE = 'PT001';
 
 /**
- * Inserts a trial row into each table, and rolls back. One statement does both. So the lock is released even if the
- * server process dies, and PostgreSQL does not log an error. A row that violates a constraint also counts as success,
- * because the table itself can be written. At the end, the statement rewrites an existing row unchanged.
+ * Builds a statement that tests whether the tables can be written. It inserts a trial row into each table and rolls the
+ * row back, all in one DO block. So the lock is released even if the server process dies, and PostgreSQL does not log
+ * an error. A trial row that violates a constraint also counts as success, because everything else about the table
+ * works. Finally, the statement rewrites an existing row of `passed_check` unchanged, so that something is really
+ * committed.
  */
 export function buildProveWritable(schema: string, tables: readonly Table[]): BatchLoader<undefined, unknown> {
   const tries = tables.map((table) => {

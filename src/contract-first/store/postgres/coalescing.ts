@@ -6,15 +6,15 @@ import type { PostgresConnection } from './connection.ts';
 import type { RunTask } from './connection-pool.ts';
 
 /**
- * Answers all questions with one statement. The answers are in the order of the questions. The answer to a question
- * that failed is an Error.
+ * Handles several calls with one statement: `questions` contains the arguments of the calls. The result contains the
+ * answers in the same order, with an Error for each call that failed.
  */
 export type BatchLoader<Question, Answer> = (
   connection: PostgresConnection,
   questions: Question[],
 ) => Promise<Answer[]>;
 
-/** How many calls one statement answers at most, so that it ends before PostgreSQL's timeout. */
+/** The most calls that one statement handles, so that the statement ends before PostgreSQL's timeout. */
 const MAX_CALLS = 1000;
 
 interface Batch<Question, Answer> {
@@ -23,21 +23,23 @@ interface Batch<Question, Answer> {
 }
 
 /**
- * The latest statement of several kinds of calls. The kinds share it, so that their statements run one after the other:
- * a few large statements cost less than many small ones at the same time.
+ * The latest statement. Several coalescing functions share this object so that their statements run one after the
+ * other: a few large statements cost less than many small ones at the same time.
  */
 interface Turns {
   latest: Promise<unknown>;
 }
 
 /**
- * How long a statement waits for the previous one, in milliseconds, so that a slow statement does not delay the others.
+ * How long a statement waits for the previous statement to end, in milliseconds, so that a slow statement does not
+ * delay the others for longer.
  */
 const LONGEST_WAIT = 5;
 
 /**
- * Makes a function from a question to its answer. A call joins the batch that is waiting for a connection. So its
- * statement always begins after the call, and never returns older data. If the answer is an Error, the call throws it.
+ * Makes a function that handles one call. Calls that wait for a connection form a batch, and one statement handles the
+ * whole batch. The statement always begins after all these calls, so a call never gets older data. If the answer to a
+ * call is an Error, the call throws it.
  */
 export function coalesce<Question, Answer>(
   run: RunTask,
@@ -78,8 +80,8 @@ export function coalesce<Question, Answer>(
 }
 
 /**
- * Answers the questions with one statement. If that fails, the questions are bisected, so that only the faulty ones get
- * an Error.
+ * Handles several calls with one statement. If the statement fails, the calls are bisected, so that only the faulty
+ * calls get an Error.
  */
 export function blameOne<Question, Answer>(
   askAll: BatchLoader<Question, Answer>,
@@ -99,8 +101,8 @@ export function blameOne<Question, Answer>(
 }
 
 /**
- * The SQLSTATEs of an exhausted sequence, and of a text that is too long for an index. The index is not one that the
- * store derives from the description: texts for those are checked before.
+ * The SQLSTATEs of an exhausted sequence, and of a text that is too long for an index. Texts in the indexes that the
+ * store derives from a description are checked before, so the second one only occurs with other indexes.
  */
 const [USED_UP, TOO_LONG] = ['2200H', '54000'];
 

@@ -11,11 +11,14 @@ export type RunTask = <Result>(task: Task<Result>) => Promise<Result>;
 export interface ConnectionPoolOptions {
   connect: () => Promise<PostgresConnection>;
   count: number;
-  /** How long a task may wait for a connection, in milliseconds. If it waits longer, it fails, and nothing was done. */
+  /**
+   * How long a task may wait for a connection, in milliseconds. A task that waits longer fails without having done
+   * anything.
+   */
   waitTimeout: number;
   /**
-   * How long a transaction may wait for a connection; by default, `waitTimeout`. It may be longer, because a
-   * transaction that loses its connection before its commit has no effect.
+   * How long a transaction may wait for a connection, in milliseconds; by default, `waitTimeout`. It may be longer than
+   * `waitTimeout`, because a transaction that loses its connection before the commit has no effect.
    */
   transactionWait?: number;
   /** How long a task may take in milliseconds, including its wait for a connection. */
@@ -32,7 +35,7 @@ interface Job {
 /** How long the pool waits before it tries to connect again, in milliseconds. */
 const PAUSE = 100;
 
-/** The share of its timeout after which a task may not begin another statement. */
+/** A task may begin statements until this share of its timeout has passed. */
 const LAST = 0.9;
 
 const BUSY = new Error('all connections to the database are busy');
@@ -43,7 +46,7 @@ export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #transactionWait: number;
   readonly #waiting: Queue<Job>;
-  /** For each idle connection, a function that makes it look for a job. */
+  /** One function for each idle connection. Calling it makes the connection look for a job. */
   readonly #idle: (() => void)[] = [];
   readonly #serving: Promise<void>[];
   readonly #opened = new EventEmitter();
@@ -53,7 +56,7 @@ export class ConnectionPool {
   #used = 0;
   #isClosing = false;
   #isClosed = false;
-  /** The error for tasks that get no connection: the reason why none is available. */
+  /** The error for a task that gets no connection: the reason why no connection is available. */
   #failure: unknown = BUSY;
 
   constructor(options: ConnectionPoolOptions) {
@@ -65,22 +68,26 @@ export class ConnectionPool {
   }
 
   /**
-   * Runs a task on the next free connection, at the end of the current iteration of the event loop. If the connection
-   * is lost, the task runs again on another one. @throws StoreUnavailable
+   * Runs a task on the next free connection. The task begins at the end of the current iteration of the event loop. If
+   * its connection is lost, the task runs again on another connection.
+   * @throws StoreUnavailable
    */
   readonly run: RunTask = (task) => this.#add({ task, isRepeatable: true, wait: this.#options.waitTimeout });
 
-  /** Runs a task only once. If its connection is lost, it fails with the kind `outcome_unknown`. */
+  /**
+   * Runs a task once. If the connection is lost, the task is not repeated, but fails with the kind `outcome_unknown`.
+   */
   readonly runOnce: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
 
   /**
-   * Runs a transaction only once. If its connection is lost, the task itself throws the error that gives the outcome.
+   * Runs a transaction once. If the connection is lost, the task is not repeated: it must itself throw an error with
+   * the outcome.
    */
   readonly runTransaction: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
 
   /**
-   * Resolves when each connection has been open at least once. @throws Error with the reason if that takes longer than
-   * `timeout` milliseconds
+   * Resolves when every connection of the pool has been opened once.
+   * @throws Error with the reason if that takes longer than `timeout` milliseconds
    */
   async untilOpen(timeout: number): Promise<void> {
     const limit = { signal: AbortSignal.timeout(timeout) };
@@ -92,8 +99,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Waits for running and waiting tasks, and closes the connections. Tasks that get no connection any more are
-   * rejected.
+   * Waits for the running and the waiting tasks, and then closes the connections. If no connection is left to run a
+   * waiting task, the task is rejected.
    */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -132,7 +139,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Runs tasks until the connection is lost, or until the pool is closing and no task waits. */
+  /** Runs tasks until the connection is lost. If the pool is closing, stops when no task waits. */
   async #runAll(connection: PostgresConnection): Promise<void> {
     this.#open++;
     void connection.ended.then(() => {

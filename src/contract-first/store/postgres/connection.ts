@@ -9,14 +9,16 @@ import type { PostgresSettings, ServerAddress } from './settings.ts';
 
 export interface PostgresConnection {
   /**
-   * Runs a statement, and returns its rows, with all values as texts. Without `values`, `sql` may contain several
-   * statements: then the rows of the last one are returned. If a statement fails, the connection stays open.
-   * @throws StoreUnavailable if PostgreSQL rejected the statement because of its present state; then nothing was done
+   * Runs a statement and returns its rows, with all values as texts. Without `values`, `sql` may contain several
+   * statements; the rows of the last statement are returned. The connection stays open if a statement fails because of
+   * an error in the statement.
+   * @throws StoreUnavailable if the state of the server made PostgreSQL reject the statement; then the statement had no
+   * effect
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
   /**
-   * The time after which the task on this connection may not begin another statement, by `performance.now()`. Soon
+   * The time, as in `performance.now()`, after which the task on this connection may not begin another statement. Soon
    * after this time, the connection is closed.
    */
   until?: number;
@@ -26,7 +28,10 @@ export interface PostgresConnection {
   readonly server: string;
   /** Resolves when the connection is closed or lost. */
   readonly ended: Promise<void>;
-  /** Closes the connection immediately. A running statement fails with this error; its outcome is unknown. */
+  /**
+   * Closes the connection immediately. A statement that is running fails with this `error`; whether the statement took
+   * effect is unknown.
+   */
   end(error?: Error): void;
 }
 
@@ -34,19 +39,22 @@ export interface PostgresConnection {
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 /**
- * Matches SQLSTATEs that the state of the server causes, and not the statement: lack of resources, operator
+ * Matches SQLSTATEs whose cause is the state of the server rather than the statement: lack of resources, operator
  * intervention, system errors, conflicts between transactions, locks, and a read-only server.
  */
 const OUTAGE_CODES = /^(53|57|58|40001|40P01|55P03|25006)/;
-/** The SQLSTATE of a read-only server. The connection is then closed, because the next one may find the primary. */
+/**
+ * The SQLSTATE of a read-only server. The connection is closed after this error, because a new connection may reach the
+ * primary.
+ */
 const READ_ONLY = '25006';
 /**
- * Matches the SQLSTATEs of a lost connection. An error without a SQLSTATE counts as one. The outcome of the statement
- * is then unknown.
+ * Matches the SQLSTATEs that mean that the connection was lost, and the empty text for an error without a SQLSTATE.
+ * Whether the statement took effect is then unknown.
  */
 const LOSSES = /^(|08.*|25P04|57P.*|XX.*)$/;
 
-/** The reason why the start fails behind a PgBouncer that ignores `statement_timeout`. */
+/** The reason why a start fails if the server is behind a PgBouncer that ignores `statement_timeout`. */
 const NO_TIMEOUT = "behind a pooler, its role needs a limit: ALTER ROLE … SET statement_timeout = '600ms'";
 
 /** Timeouts, in milliseconds. */
@@ -54,7 +62,7 @@ export interface ConnectionOptions {
   toConnect: number;
   /** How long each statement may take. PostgreSQL cancels it after this time. */
   toAnswer: number;
-  /** Whether the connection runs the same small statements many times. If so, they are prepared. */
+  /** Whether the connection runs the same few small statements again and again. Its statements are then prepared. */
   isForChanges?: boolean;
 }
 
@@ -98,7 +106,8 @@ export async function connectTo(
     prepared.isOn = isForChanges && (isPrepared ?? isDirect === 't');
   } catch (error) {
     connection.end(error as Error);
-    // If a host name has several addresses, the error is an AggregateError, which has no message.
+    // If all addresses of a host name fail, the error is an AggregateError, whose message is empty: then the code is
+    // used.
     const { message, code } = error as { message: string; code?: string };
     throw new Error(`${host}:${port}: ${[message, code].find(Boolean)}`, { cause: error });
   } finally {
@@ -113,7 +122,10 @@ interface ParameterStatus {
   parameterValue: string;
 }
 
-/** The SQLSTATE and the routine of this error: a migration has changed the types of a prepared statement's columns. */
+/**
+ * The SQLSTATE and the routine of the error for a stale prepared statement: a migration has changed the types of its
+ * columns.
+ */
 const [UNSUPPORTED, STALE] = ['0A000', 'RevalidateCachedQuery'];
 
 function toConnection(
@@ -147,8 +159,8 @@ function toConnection(
       const { code = '', routine } = error instanceof pg.DatabaseError ? error : {};
       if (code === UNSUPPORTED && routine === STALE) {
         prepared.forgetAll();
-        // Outside a transaction, the statement runs again. A transaction fails, and its caller runs the whole
-        // transaction again.
+        // Outside a transaction, the statement is simply run again. In a transaction, the error is thrown, and the
+        // caller repeats the whole transaction.
         if (client.getTransactionStatus() === 'I') return query(text, values);
       }
       if (LOSSES.test(code) || code === READ_ONLY) end(error as Error);

@@ -12,7 +12,10 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Text columns have the collation "C". With this collation, `lower` changes only the letters A to Z. */
+/**
+ * For an equality comparison, SQL of a field that ignores case is wrapped in `lower`. All text columns have the
+ * collation "C", with which `lower` changes only the letters A to Z.
+ */
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `lower(${sql})` : sql);
 
 /**
@@ -31,7 +34,7 @@ export const POSTGRES_TYPES = {
 } as const;
 export type PostgresType = (typeof POSTGRES_TYPES)[keyof typeof POSTGRES_TYPES];
 
-/** Returns SQL of the columns, and of the arrays with their values: `$1::text[],…`. */
+/** Returns the list of columns as SQL, and the list of the arrays that contain their values: `$1::text[],…`. */
 export function toArraysSql(fields: readonly Field[]): { columns: string; arrays: string } {
   return {
     columns: fields.map(({ column }) => column).join(),

@@ -19,8 +19,8 @@ export async function driveReading<Result>(
 }
 
 /**
- * Runs one statement. SQL that a team has written runs as a subquery, which cannot contain INSERT, UPDATE or DELETE.
- * Its rows are read as JSON, with every digit; integers become bigint.
+ * Runs one statement. SQL that a team has written runs as a subquery, because a subquery cannot contain INSERT, UPDATE
+ * or DELETE. The rows of such SQL are read as JSON, so that numbers keep every digit and integers become bigint.
  */
 async function query(connection: PostgresConnection, { sql, values, isReadOnly }: SqlStep): Promise<unknown[][]> {
   if (!isReadOnly) return connection.query(sql, values);

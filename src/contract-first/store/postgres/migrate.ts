@@ -14,11 +14,11 @@ import type { PostgresSettings } from './settings.ts';
 
 /** How long a migration waits for locks, in milliseconds. */
 interface LockTimeouts {
-  /** How long a migration waits for another program that migrates the same schema. */
+  /** How long a migration waits for another program that migrates the same schema, in milliseconds. */
   migration: number;
   /**
-   * How long a migration waits for the lock of a table. This time is short, because the statements of running servers
-   * wait behind the migration, and must be answered in time.
+   * How long a migration waits for the lock of a table, in milliseconds. This time is short, because statements of
+   * running servers queue behind the waiting migration and must still be answered in time.
    */
   table: number;
 }
@@ -58,7 +58,7 @@ export function buildMigrationTarget(schema: string, timeouts = LOCK_TIMEOUTS): 
     ...SELECTS,
     kind: 'postgres',
     types: POSTGRES_TYPES,
-    // Reads the catalogue itself: `to_regclass` may still have cached that the table did not exist.
+    // Queries `pg_class` itself, because `to_regclass` could return a cached result from before the table existed.
     findApplied: `SELECT FROM pg_class WHERE relname = 'applied_migrations' AND ${inSchema}`,
     check: (applied, pending) => check(schema, applied, pending),
     *begin() {
@@ -99,8 +99,8 @@ export async function inspectPostgres(
 }
 
 /**
- * Checks that the pending migrations can run. A new schema may contain tables of other programs, unless a migration
- * creates a table with the same name.
+ * Checks that the pending migrations can run. Before the first migration, the schema may contain tables of other
+ * programs, but not with the name of a table that a migration creates.
  */
 function* check(schema: string, applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void> {
   const [[encoding]] = (yield sqlStep('SHOW server_encoding')) as [[string]];
@@ -124,7 +124,7 @@ function* check(schema: string, applied: readonly Applied[], pending: readonly M
     throw new Error(`its role may not create tables there: GRANT CREATE ON ${granted} TO ${quote(role)}`);
 }
 
-/** Runs a step. If a lock is not free in time, the error begins with `why`. */
+/** Runs a statement. If the statement does not get its lock in time, the message of the error begins with `why`. */
 function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
   try {
     yield step;
@@ -151,10 +151,10 @@ function toTriggersSql(table: Table): string {
 }
 
 /**
- * Returns SQL that gives an unused revision, and so a new entity tag, to each record that the migrations have changed.
- * A record counts as changed if a migration has written its row. If the migrations have added or changed a column that
- * records show, all records count as changed. The statement must not take the lock of writers, because a writer may
- * hold that lock and wait for this table.
+ * Returns SQL that gives an unused revision to each record that the migrations have changed, so that the record gets a
+ * new entity tag. A record counts as changed if a migration has written its row. If the migrations have added or
+ * changed a column that clients see, all records of the table count as changed. The SQL must not take the lock of
+ * writers: a writer may already hold that lock and be waiting for this table.
  */
 function toAdvanceSql({ name, fields }: Table, revision: string): string {
   const isOwn = 'age(xmin) <= 0';

@@ -10,8 +10,8 @@ import type { PostgresSettings } from './settings.ts';
 /** How many records one statement reads, to limit memory. */
 const CHUNK = 1000;
 /**
- * How long an attempt to connect and each step before the copy may take, and how long the move waits for the locks of
- * writers, in milliseconds.
+ * Time limits of a move, in milliseconds: MOVE_TIMEOUT for connecting and for each statement before the copy,
+ * LOCK_TIMEOUT for getting the locks of writers.
  */
 const MOVE_TIMEOUT = 10_000;
 const LOCK_TIMEOUT = 5000;
@@ -28,10 +28,11 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
       await query(`SELECT ${localSettingsSql(schema)}, ${set('lock_timeout', LOCK_TIMEOUT)}`);
       if (isTarget) {
         await query('LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE');
-        // Writers of records lock their table first, and wait for this lock after that.
+        // This lock stops the writers of records. Each of them locks its table first and then waits for this lock, so
+        // locking the tables here as well could cause a deadlock.
         await query(`SELECT pg_advisory_xact_lock(${lockOf(schema)})`);
       }
-      // The copy has no timeout: it may take long, and it waits for the other database.
+      // During the copy, the timeouts are off, because the copy may take long and also waits for the other database.
       await query(`SELECT ${set('statement_timeout', 0)}, ${set('idle_in_transaction_session_timeout', 0)}`);
     },
     ...toDialect(schema),
@@ -48,13 +49,15 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
     raiseLast: async (table, last) => {
       const { name, order } = table;
       const sequence = sequenceOf(table);
-      // Rows that are inserted with their numbers do not advance the sequence. `setval` is not undone by a rollback.
+      // Rows that are inserted with explicit numbers do not advance the sequence, so `setval` advances it. A rollback
+      // does not undo `setval`.
       await query(
         `SELECT setval(${sequence}, last) FROM (SELECT greatest($1::bigint, max(${order})) AS last FROM ${name}) AS known
           WHERE last > coalesce(pg_sequence_last_value(${sequence}), 0)`,
         [last],
       );
-      // Updates the statistics now: PostgreSQL itself would do so only some time after the servers have begun to query.
+      // Updates the statistics of the table now. Otherwise, PostgreSQL would update them only some time after the
+      // servers have begun to run queries.
       await query(`ANALYZE ${name}`);
     },
     commit: () => query('COMMIT'),

@@ -28,8 +28,8 @@ import type { PostgresSettings } from './settings.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
 /**
- * The number of connections that read; one more connection writes. More connections would not be faster, because each
- * takes all waiting reads together.
+ * The number of connections for reads. One more connection writes. More connections for reads would not be faster,
+ * because each connection handles all waiting reads with one statement.
  */
 const READERS = 3;
 /** How long a call may take, in milliseconds, so that clients get an answer after two seconds at most. */
@@ -39,16 +39,14 @@ const CALL_TIMEOUT = 1700;
  * same time on a busy machine.
  */
 const START_TIMEOUT = 10_000;
-/**
- * The share of the timeout after which PostgreSQL cancels a read, and after which an attempt to connect is given up.
- */
+/** PostgreSQL cancels a read, and an attempt to connect is given up, after this share of the call's timeout. */
 const READ_SHARE = 0.6;
 /**
- * The share of the timeout within which a write must begin. After the same time again, PostgreSQL cancels the write,
- * which then has no effect.
+ * A write must begin within this share of the call's timeout. Once begun, it may run for as long again; then PostgreSQL
+ * cancels the write, which has no effect.
  */
 const WRITE = 0.4;
-/** The share of the timeout within which a transaction must begin. */
+/** A transaction must begin within this share of the call's timeout. */
 const TRANSACTION = 0.7;
 
 const CANNOT_WRITE = new Error('the database can only be read');
@@ -133,7 +131,7 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
     listKeys: through(read, keys.list),
     readKeys: async (since) => {
       const changes = await through(read, keys.readChanges)(since);
-      // The version begins with the value of `transaction_read_only`, which is `on` if the server is read-only.
+      // The text `version` begins with the value of `transaction_read_only`, which is `on` if the server is read-only.
       if (changes.version.startsWith('on ')) throw new StoreUnavailable(CANNOT_WRITE);
       return changes;
     },
@@ -150,7 +148,7 @@ function buildStore(opened: Opened, stored: readonly StoredTable[], calls: AnyTr
   };
 }
 
-/** Makes a function from a generator function: it runs the generator's statements on a connection. */
+/** Wraps a generator function: the returned function runs the generator's statements on a connection. */
 const through =
   <Values extends unknown[], Result>(run: RunTask, toSteps: (...values: Values) => SqlSteps<Result>) =>
   (...values: Values): Promise<Result> =>
@@ -170,7 +168,7 @@ function buildChange(
   return (one: Change | TransactionCall) => (isTransactionCall(one) ? call(one) : change(one));
 }
 
-/** Builds the functions that read records of one collection, and the one that creates them. */
+/** Builds the functions that read the records of one collection, and the function that creates records. */
 function buildOwn({ table, codec }: StoredTable, schema: string, read: RunTask, writes: ClientWrites) {
   const insert = writes.gatherWrites(buildInsert(schema, table), { proves: table.name });
   const reads = buildReads(read, schema, table, codec);

@@ -38,9 +38,9 @@ export function buildConnect(settings: PostgresSettings): Connect {
 }
 
 /**
- * Makes a function that runs reads only on the primary. If a read finds out that its server has become read-only,
- * another server may have become the primary. So the function tries to connect to a new primary. If that succeeds, the
- * connection to the old one is closed, and the read runs again.
+ * Makes a function that runs reads only on the primary. If the server of a read has become read-only, another server
+ * may have become the primary, so the function tries to connect to the new primary. If it succeeds, the connection to
+ * the old primary is closed, and the read runs again.
  */
 export function buildRead(run: RunTask, connect: () => Promise<PostgresConnection>): RunTask {
   const look = () =>

@@ -18,7 +18,10 @@ interface PageAsked {
   values: readonly unknown[];
 }
 
-/** Pages with the same combination of filters, which one statement reads. `asked` contains the pages by their keys. */
+/**
+ * Pages that one statement reads, because their queries use the same filters (`used`). `asked` maps the key of each
+ * page to its query.
+ */
 interface Group {
   used: Field[];
   asked: Map<string, PageAsked>;
@@ -62,9 +65,10 @@ export function buildListRecords(schema: string, table: Table, source: TextSourc
 }
 
 /**
- * Returns SQL of pages. For each page, the statement reads one record more than the limit, to find out whether a next
- * page follows. The required filters, and one more, are written as a range of (columns, id). If they were equalities,
- * PostgreSQL might use the index of ids instead, and read all records with other values.
+ * Returns the SQL of a statement that reads several pages. For each page, the statement reads one record more than the
+ * limit, to find out whether a next page follows. The required filters and one optional filter are written as a range
+ * of (columns, id). If they were written as equalities, PostgreSQL might scan the index of ids instead, and read all
+ * records that do not match.
  */
 function buildSql(schema: string, table: Table, used: Field[]): string {
   const { name, sequence: id } = table;
@@ -112,8 +116,8 @@ export function buildGetRecords(
 ): BatchLoader<unknown, JsonText<Fields> | undefined> {
   const { name, id } = table;
   const isInt64 = id.type === 'int64';
-  // A line begins with the id if it is an int64. Otherwise it begins with the number of the question, because an id
-  // that is a text may contain spaces and line breaks.
+  // Each line begins with the id if the id is an int64. Other ids may contain spaces and line breaks. So their lines
+  // begin with the position of the id in the list of requested ids instead.
   const sql = isInt64
     ? `SELECT string_agg(${id.column} || ' ' || ${toShownSql(table)}, E'\\n')
        FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`

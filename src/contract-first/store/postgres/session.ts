@@ -15,9 +15,10 @@ const NEEDED = {
   array_nulls: 'on',
   default_transaction_isolation: 'read committed',
   exit_on_error: 'off',
-  // With a lower value, numbers would lose digits.
+  // With a lower value, PostgreSQL would print numbers with fewer digits than it stores.
   extra_float_digits: '1',
-  // With `on`, the checks of tables would not recognise the names of types and columns.
+  // With `on`, PostgreSQL would put quotes around the names of types and columns, so that the checks of tables would
+  // not recognise these names.
   quote_all_identifiers: 'off',
   // The value `replica` would disable triggers and foreign keys.
   session_replication_role: 'origin',
@@ -27,7 +28,7 @@ const NEEDED = {
 /** Timeouts of the server that are switched off, because the engine has its own timeouts. */
 const UNLIMITED = { idle_in_transaction_session_timeout: '0', idle_session_timeout: '0', lock_timeout: '0' };
 
-/** Settings that influence the SQL of teams. They get the values that most servers have. */
+/** Settings that influence the SQL that teams write. They get the values that most servers have. */
 const OF_TEAMS = {
   ...{ DateStyle: 'ISO, MDY', IntervalStyle: 'postgres', TimeZone: 'UTC', bytea_output: 'hex', xmlbinary: 'base64' },
   ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', backslash_quote: 'safe_encoding' },
@@ -41,9 +42,10 @@ const OF_TEAMS = {
 const IDLE_TIMEOUT = 2000;
 
 /**
- * Returns SQL of one statement that reads the state of a new session, and makes the settings that our statements need.
- * `$1` is the process id that the server reported at the beginning of the connection. A pooler reports an id that is
- * not a process of the server. Then nothing is set, and the last column names the settings that the role lacks.
+ * Returns the SQL of one statement that reads the state of a new session, and makes the settings that our statements
+ * need. `$1` is the process id that the server reported when the connection was opened. Behind a pooler, this id does
+ * not belong to a process of the server. The statement then makes no settings, and its last column names the settings
+ * that the role lacks.
  */
 export function sessionSetupSql(schema: string): string {
   const own = Object.entries({ ...UNLIMITED, search_path: schema });
@@ -68,12 +70,15 @@ export function localSettingsSql(schema: string): string {
 }
 
 /**
- * How many statements are prepared on a connection. The least recently used ones are dropped. A list needs one
- * statement for each combination of filters.
+ * The most statements that are prepared on a connection; beyond this number, the least recently used statement is
+ * dropped. A list needs one statement for each combination of filters.
  */
 const MAX_STATEMENTS = 200;
 
-/** How long a plan is used, in milliseconds. A plan for a nearly empty table is slow after the table has grown. */
+/**
+ * How long a query plan is used, in milliseconds. A plan that was made while a table was nearly empty is slow after the
+ * table has grown.
+ */
 const FRESH = 10_000;
 
 /** The property of pg's connection that lists its prepared statements. */
@@ -94,14 +99,17 @@ export class PreparedStatements {
   constructor(connection: pg.Connection) {
     const { parsedStatements } = connection as unknown as Noting;
     const dispose = (name: string) => {
-      // This message is sent together with the next statement, so nothing waits for its answer.
+      // The message to drop a statement is sent together with the next statement, so that nothing waits for its answer.
       connection.close({ type: 'S', name }, true);
       delete parsedStatements[name];
     };
     this.#names = new LRUCache({ max: MAX_STATEMENTS, dispose });
   }
 
-  /** Returns the name under which a statement is prepared; undefined if it must not be prepared. */
+  /**
+   * Returns the name of the prepared statement for this SQL; undefined if statements must not be prepared on this
+   * connection.
+   */
   nameOf(sql: string): string | undefined {
     if (!this.isOn) return undefined;
     if (performance.now() - this.#since > FRESH) this.forgetAll();

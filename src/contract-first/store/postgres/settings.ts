@@ -74,7 +74,10 @@ export function parsePostgresUrl(url: string, applicationName: string): Postgres
   }
 }
 
-/** Parses a host with an optional port. @throws Error if the text is not one */
+/**
+ * Parses a host with an optional port.
+ * @throws Error if the text has another form, or the port is outside 1 to 65535
+ */
 function toAddress(text: string): ServerAddress {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;
   if (Number(port) < 1 || Number(port) > 65535) throw new RangeError(port);

@@ -26,7 +26,7 @@ export function buildWindowCounters(schema: string): BatchLoader<Addition, Windo
       ends = greatest(known.ends, EXCLUDED.ends),
       total = CASE WHEN known.began < EXCLUDED.began THEN 0 ELSE known.total END + EXCLUDED.total
     RETURNING id, total, round(1000 * (extract(epoch FROM clock_timestamp()) - began))`;
-  // Skips rows that another server is updating or deleting.
+  // Deletes only rows that no other server is updating or deleting.
   const clean = `
     DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ends < extract(epoch FROM now())
       ORDER BY ends LIMIT ${MOST_REMOVED} FOR UPDATE SKIP LOCKED)`;

@@ -9,28 +9,28 @@ import { type OutageKind, type StoreCounts, StoreUnavailable } from '../store.ts
 
 export interface BatchOptions<Item, Result> {
   /**
-   * Hands a batch to the writer. The writer gets the next batch only after it has answered. An empty batch only tests
-   * whether the disk can be written.
+   * Hands a batch to the writer. The queue hands over the next batch only after the writer has answered. A batch
+   * without writes is a test of whether the disk can be written.
    * @throws Error if the batch cannot be handed over
    */
   post: (items: Item[]) => void;
   /**
-   * Whether an item with this result was written to the disk. Nothing is written for a refused change, nor for a change
-   * that was made earlier with the same `Idempotency-Key`.
+   * Whether this result means that something was written to the disk. A refused change writes nothing. Nor does a
+   * change that an earlier request with the same `Idempotency-Key` already made.
    */
   isWritten: (item: Item, result: Result) => boolean;
-  /** How many writes may wait, including those of the current batch. */
+  /** How many writes may wait, including the writes of the current batch. */
   maxWaiting: number;
   /** How long a write may take until it is on the disk, in milliseconds. */
   timeout: number;
-  /** How long a health check may wait for the writer, in milliseconds. */
+  /** How long a health check may take, in milliseconds. */
   checkTimeout: number;
   counts: StoreCounts;
 }
 
 /** How often the queue looks for late writes in the current batch, in milliseconds. */
 const WATCH_INTERVAL = 100;
-/** For how long a written batch counts as proof that the disk can be written, in milliseconds. */
+/** How long a written batch proves that the disk can be written, in milliseconds. */
 const PROOF_AGE = 10_000;
 /** How long a batch waits for more writes, in milliseconds. */
 const GATHER_TIME = 2;
@@ -46,7 +46,10 @@ export class BatchQueue<Item, Result> {
   readonly #waiting: Queue<Item, Result>;
   readonly #checks: Queue<undefined, void>;
   #batch: Waiting<Item, Result>[] = [];
-  /** The time when the writer began to write its batch, or ended. Undefined while the writer is idle. */
+  /**
+   * The time when the current batch was handed to the writer, or when the writer ended. Undefined while the writer is
+   * idle.
+   */
   #busySince: number | undefined;
   /** The timer that looks for late writes in the current batch. */
   #watching: NodeJS.Timeout | undefined;
@@ -96,8 +99,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * The writer calls this when the batch is written. `toResults` returns the result of each item, or an Error for an
-   * item that failed without the others.
+   * The writer calls this after it has written the batch. `toResults` must return one result for each item, or an Error
+   * for an item that failed without affecting the others.
    */
   end(toResults: (items: Item[]) => (Result | Error)[]): void {
     const { counts, maxWaiting, isWritten } = this.#options;
@@ -122,8 +125,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * The writer calls this if one item has prevented the whole batch from being written. `find` returns this item, if it
-   * is known. Otherwise the queue bisects the batch, so that only the faulty item is rejected.
+   * The writer calls this if one item has prevented the whole batch from being written. `find` may return this item if
+   * the writer knows which one it is. Otherwise the queue bisects the batch, so that only the faulty item is rejected.
    */
   blame(error: Error, find?: (items: Item[]) => Item | undefined): void {
     const culprit = find?.(itemsOf(this.#batch));
@@ -163,18 +166,18 @@ export class BatchQueue<Item, Result> {
     this.#emptyBatch();
   }
 
-  /** Marks the writer as idle, so that it gets the next batch. */
+  /** Marks the writer as idle, so that the queue hands over the next batch. */
   resume(): void {
     this.#busySince = undefined;
     this.#emptyBatch();
-    // If writes are waiting, the batch waits for at least one more iteration: clients that have just been answered
-    // cannot send their next request in this iteration.
+    // If writes are waiting, the next batch waits for at least one more iteration of the event loop: a client whose
+    // request was just answered can send its next request only after this iteration.
     this.#handOverSoon(0);
   }
 
   /**
-   * Hands over a batch at the end of this iteration of the event loop. If more than `seen` writes are waiting by then,
-   * the batch waits for more.
+   * Hands over a batch at the end of this iteration of the event loop. If more than `seen` writes are waiting at that
+   * time, the queue waits for further writes first.
    */
   #handOverSoon(seen: number): void {
     if (this.#isDue || this.#busySince !== undefined || this.#waiting.length + this.#checks.length === 0) return;
@@ -184,9 +187,9 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Hands over the batch as soon as an iteration of the event loop has brought no new writes. Clients that one batch
-   * has answered send their next requests within a few iterations. If the first of these requests were written
-   * immediately, all others would wait for its fsync.
+   * Hands over the batch as soon as an iteration of the event loop has brought no new writes. The clients of the
+   * previous batch send their next requests within a few iterations. If the first of these requests were written
+   * immediately, all the others would wait for its fsync.
    */
   #gather(seen: number, until: number): void {
     const { length } = this.#waiting;
@@ -196,7 +199,7 @@ export class BatchQueue<Item, Result> {
 
   #handOver(): void {
     this.#isDue = false;
-    // If the writer has ended in the meantime, the next writer gets these writes.
+    // If the writer has ended since this method was scheduled, its successor gets the waiting writes.
     if (this.#busySince !== undefined) return;
     const isProving = this.#isUnproven && this.#checks.length > 0;
     this.#batch = isProving ? [] : this.#waiting.take(this.#batchSize);

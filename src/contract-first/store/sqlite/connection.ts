@@ -19,8 +19,8 @@ export const BUSY_TIMEOUT = 2000;
 const CACHE_SIZE = 2000;
 
 /**
- * Checks that a file is not a symbolic link into a folder that does not exist, for example because a disk is not
- * mounted. @throws Error if it is
+ * Checks that a symbolic link does not point into a missing folder, for example because a disk is not mounted.
+ * @throws Error if the file is such a link
  */
 export function checkMap(file: string): void {
   const link = lstatSync(file, { throwIfNoEntry: false });
@@ -36,7 +36,7 @@ export function openConnection(file: string, { fileMustExist = false, busyTimeou
     // This is the first access to the file, so it fails if the file cannot be opened.
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${CACHE_SIZE}`);
-    // By default, SQLite would write the pages that a savepoint may restore to a temporary file.
+    // By default, SQLite would keep the original pages of a savepoint in a temporary file.
     db.pragma('temp_store = MEMORY');
   } catch (error) {
     db.close();
@@ -47,8 +47,8 @@ export function openConnection(file: string, { fileMustExist = false, busyTimeou
 }
 
 /**
- * Puts the database into WAL mode permanently. SQLite refuses this if another connection is writing, for example
- * because a second program has just started with the same new file. Then an empty transaction waits for that
+ * Puts the database into WAL mode permanently. SQLite cannot change the mode while another connection is writing, for
+ * example because a second program has just started with the same new file. An empty transaction then waits for that
  * connection, and the mode is set again.
  * @throws Error if WAL is not possible, for example on a file system without shared memory
  */
@@ -81,8 +81,8 @@ export function readInodes(db: Database, file: string): Inodes {
 }
 
 /**
- * Checks that the files are still the ones that were opened. Call it before each write. @throws SqliteError if a file
- * was moved, replaced or removed
+ * Checks that the database's files are still those that were opened. Call this before each write.
+ * @throws SqliteError if a file was moved, replaced or removed
  */
 export function checkInodes(inodes: Inodes): void {
   for (const [path, inode] of inodes) {
@@ -137,9 +137,10 @@ function tryCreate(db: Database, table: Table): void {
 }
 
 /**
- * Whether the connection must be replaced after this error, because a new one may succeed: a connection to a file that
- * was read-only stays read-only. After other errors the connection is kept, because on Node 24 each connection and
- * statement keeps its memory until the thread ends.
+ * Whether the connection must be replaced after this error. A new connection may succeed: for example, a connection to
+ * a file that was read-only stays read-only, even if the file is writable again. After the errors BUSY, FULL and
+ * CONSTRAINT the connection is kept, because on Node 24 each connection and statement occupies memory until the thread
+ * ends.
  */
 export const isSpent = (code: string | undefined) => !/^SQLITE_(BUSY|FULL|CONSTRAINT)/.test(String(code));
 

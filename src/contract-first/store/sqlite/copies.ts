@@ -41,8 +41,8 @@ export function exchange(file: string, location: string, old: string): void {
     linkSync(location, old);
     renameSync(file, location);
   } finally {
-    // If a process has opened the old file in the meantime, it cannot write to it: without WAL, SQLite notices that the
-    // file was moved.
+    // If another process has opened the old file in the meantime, this process cannot write to the file: without WAL,
+    // SQLite notices that the file was moved.
     db.close();
   }
 }

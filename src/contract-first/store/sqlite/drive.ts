@@ -25,8 +25,8 @@ export const DIALECT: Dialect = {
   nameOf: ({ name }) => name,
   toJsonSql: perTable(({ fields }) => toRecordJson(fields, JSON_SQL)),
   toShownSql,
-  // In SQLite, a sum beyond 64 bits becomes a double, which an integer column of a STRICT table rejects. For a sum
-  // beyond 32 bits, the statement writes 0.5, which the column also rejects.
+  // A sum beyond 64 bits becomes a double in SQLite, and an integer column of a STRICT table rejects a double. For a
+  // sum beyond 32 bits, the SQL returns 0.5, so that the column rejects it in the same way.
   toSum: ({ column, type }, bind) => {
     if (type !== 'int32') return `${column} + ${bind()}`;
     return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;

@@ -7,7 +7,7 @@ import type { Fields } from '../collection.ts';
 import { StoreUnavailable } from '../store.ts';
 import { type Field, isText, type Table, toJsonText } from '../tables/table.ts';
 
-/** Rows as one text, because copying one text to a thread takes little time. */
+/** The rows to insert, as one text: copying a single text to a thread takes little time. */
 export interface Rows {
   count: number;
   /** A JSON array with an array of values for each row. */
@@ -47,8 +47,8 @@ export function toBound({ type, isNullable, isOptional }: Field, value: unknown)
 }
 
 /**
- * Prepares a function that inserts rows, and returns the sequence number of the last row. `now` is the SQL of the times
- * that the store sets.
+ * Prepares a function that inserts rows and returns the sequence number of the last one. `now` is SQL of the value for
+ * fields with a time that the store sets.
  */
 export function prepareInsertRows(db: Database, { name }: Pick<Table, 'name'>, fields: readonly Field[], now = '') {
   const values = fields.map(({ set }, index) => (now && isTime(set) ? now : `value ->> ${index}`));
@@ -64,11 +64,15 @@ const isTime = (set: Field['set']) => set === 'created' || set === 'changed';
 
 export interface Insert {
   /**
-   * Inserts rows, and returns the sequence number of the first row. The numbers of the other rows follow without gaps.
-   * @throws StoreUnavailable if no numbers are left
+   * Inserts rows, and returns the sequence number of the first one. The following rows get the following numbers,
+   * without gaps.
+   * @throws StoreUnavailable if not enough sequence numbers are left
    */
   insert(rows: Rows, now: string): bigint;
-  /** Checks that at least `count` sequence numbers are left. @throws StoreUnavailable if fewer are left */
+  /**
+   * Checks that at least `count` sequence numbers are left.
+   * @throws StoreUnavailable if fewer are left
+   */
   checkLeft(count: number): void;
 }
 
@@ -76,8 +80,8 @@ const USED_UP = new Error('all ids are used up');
 
 export function prepareInsert(db: Database, table: Table): Insert {
   const insertRows = prepareInsertRows(db, table, table.newFields, '@now');
-  // Finds the last id in the way of SQLite (https://www.sqlite.org/autoinc.html), so that it is correct even if
-  // somebody has edited sqlite_sequence.
+  // Computes the last id as SQLite does (https://www.sqlite.org/autoinc.html): from sqlite_sequence and from the table.
+  // So the id is correct even if somebody has edited sqlite_sequence.
   const lastId = db
     .prepare<[], bigint>(`
       SELECT max(id) FROM (SELECT 0 AS id UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '${table.name}'
@@ -90,7 +94,8 @@ export function prepareInsert(db: Database, table: Table): Insert {
   return {
     insert: ({ count, text }, now) => {
       try {
-        // The numbers of the rows have no gaps, because the transaction holds the write lock.
+        // The numbers of the rows have no gaps, because no other connection can insert rows while the transaction holds
+        // the write lock.
         return insertRows(text, now) - BigInt(count) + 1n;
       } catch (error) {
         checkLeft(count, error);

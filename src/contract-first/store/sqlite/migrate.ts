@@ -32,8 +32,8 @@ const selectIndexes = (names: string) => `
   WHERE info.key GROUP BY list.name`;
 
 /**
- * SQL that reads the indexes of a table. Before the columns of `selectIndexes` it returns the name of the index and its
- * origin, which is `c` for CREATE INDEX.
+ * SQL that reads the indexes of a table. The first two columns are the name and the origin of the index; the origin is
+ * `c` if CREATE INDEX made the index. The columns of `selectIndexes` follow.
  */
 export const SELECT_NAMED_INDEXES = selectIndexes('list.name, list.origin,');
 
@@ -74,8 +74,8 @@ export const TARGET: MigrationTarget = {
 };
 
 /**
- * Ensures that the next id of a table is higher than `last`. Without this, a table that was rebuilt or filled would
- * reuse the ids of deleted rows.
+ * Ensures that the next id of a table is higher than `last`. Otherwise, a table that was rebuilt or filled would use
+ * the ids of deleted rows again.
  */
 export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   const add = 'INSERT INTO sqlite_sequence SELECT ?, 0 WHERE ? NOT IN (SELECT name FROM sqlite_sequence)';
@@ -83,14 +83,17 @@ export function* raiseSequence(name: unknown, last: unknown): SqlSteps<void> {
   yield sqlStep('UPDATE sqlite_sequence SET seq = max(seq, CAST(? AS integer)) WHERE name = ?', last, name);
 }
 
-/** Migrates a database. @throws Error if that is not possible: then the database is unchanged */
+/**
+ * Migrates a database.
+ * @throws Error if the migration fails: the database is then unchanged
+ */
 export const migrateSqlite = (db: Database, domain: AnyDomain, hooks: MigrationHooks = {}): void =>
   runAlone(db, migrateSteps(TARGET, domain, hooks));
 
-/** Runs the steps of a migration without foreign keys. If a step fails, all steps are rolled back. */
+/** Runs the steps of a migration with foreign keys switched off. If a step fails, all steps are rolled back. */
 export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {
-  // With foreign keys, rebuilding a table would delete the records that refer to its records. The pragma has no effect
-  // inside a transaction.
+  // With foreign keys on, rebuilding a table would delete the records that refer to its records. This pragma is before
+  // the transaction, because it has no effect inside one.
   db.pragma('foreign_keys = OFF');
   try {
     return new Driver(db).drive(steps);
@@ -101,14 +104,14 @@ export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result 
 }
 
 /**
- * Inspects a file without changing it. If there is no file, inspects a new database in memory instead. @throws Error if
- * a start with this database would fail
+ * Inspects a file without changing it. If the file does not exist, inspects a new database in memory instead.
+ * @throws Error if a start with this database would fail
  */
 export function inspectSqlite(file: string | undefined, domain: AnyDomain, records?: RecordCheck): Inspection {
   if (file !== undefined) checkMap(file);
   const location = file !== undefined && existsSync(file) ? file : ':memory:';
-  // If there is a `-wal` file, the connection is read-only, because a writing connection would remove that file at its
-  // end. Without a `-wal` file it is not read-only, because a read-only connection would create the file.
+  // If a `-wal` file exists, the connection is read-only: a writable connection would remove the `-wal` file when it
+  // closes. If none exists, the connection is writable: a read-only connection would create the file.
   const db = new Sqlite(location, { readonly: existsSync(`${location}-wal`) });
   try {
     db.pragma('query_only = ON');
@@ -120,10 +123,10 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain, recor
 
 /*
  * The engine's triggers on a table of records count every edit, and store the highest revision of deleted records.
- * Servers use their cached pages as long as the count stays the same. Adding a record at the end is not an edit, but
- * replacing the last record (INSERT OR REPLACE) is one. The triggers can tell the difference, because sqlite_sequence
- * still contains the previous highest id during the statement. The triggers are created again only after migrations, so
- * a change of their SQL needs a migration.
+ * Servers use their cached pages while the count of edits stays the same. Appending a record does not count as an edit,
+ * but replacing the last record (INSERT OR REPLACE) does. The triggers can tell the two apart, because sqlite_sequence
+ * still contains the previous highest id while the statement runs. The triggers are only created again after
+ * migrations, so whoever changes their SQL must also add a migration.
  */
 
 /**

@@ -61,8 +61,8 @@ function makeFile(file: string): void {
 }
 
 /**
- * Returns the URL of the module that the writing thread loads, or '' if it needs none. The thread needs the domain's
- * code only for transactions, and to check merged objects.
+ * Returns the URL of the module that the writing thread must load. Returns '' if the thread needs no module: it needs
+ * the domain's code only to run transactions, and to check merged objects.
  */
 function toLoad(calls: AnyTransactions, tables: readonly Table[], source: string): string {
   const isMerging = tables.some(({ fields }) => fields.some(({ type }) => type === 'json'));
@@ -122,8 +122,8 @@ function buildStore(
 }
 
 /**
- * Builds the functions that read a collection's records. `share` is the part of the caches' total size that the
- * collection may use.
+ * Builds the functions that read the records of one collection. `share` is the fraction of the caches' total size for
+ * this collection.
  */
 function buildOwn({ table, codec }: StoredTable, { db, snapshots }: SqliteAccess, counts: StoreCounts, share: number) {
   const uncached = prepareReads(db, table, codec);
@@ -140,7 +140,7 @@ class SqliteAccess {
   readonly isMemory: boolean;
   /** The paths and inodes of the opened files. */
   readonly inodes: Inodes;
-  /** The snapshots that all reads in an iteration of the event loop share. */
+  /** The snapshots of the database. All reads in one iteration of the event loop share a snapshot. */
   readonly snapshots: Snapshots | undefined;
   readonly db: Database;
   readonly file: string;
@@ -172,8 +172,8 @@ class SqliteAccess {
   };
 
   /**
-   * Closes all connections. The connection of the writing thread is the last one, because the last one makes the final
-   * checkpoint, which must not block the event loop.
+   * Closes all connections. The writing thread closes its connection last, because closing the last connection runs the
+   * final checkpoint, which must not block the event loop.
    */
   async close(writer: Writer): Promise<void> {
     await writer.flush();

@@ -1,6 +1,6 @@
 /**
- * Caches the JSON texts of pages and records until a program may have changed a record. New records are added at the
- * end, so they change only the last page of a list; full pages stay valid.
+ * Caches the JSON texts of pages and records until a program may have changed a record. A new record is added at the
+ * end, so it only changes the last page of a list; the full pages before it stay valid.
  */
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
@@ -20,12 +20,12 @@ import type { Snapshots } from './snapshots.ts';
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
 /**
- * How long full pages and records stay in the cache after any write, in milliseconds. The time is limited, because the
- * program that wrote may have disabled the triggers that report changes.
+ * How long full pages and records stay in the cache after any program has written to the database, in milliseconds. The
+ * time is limited, because that program may have disabled the triggers that report changes.
  */
 const MAX_TRUST = 1000;
 
-/** Answers reads from the caches. In each snapshot it first checks whether anything has changed. */
+/** Answers reads from the caches. For each new snapshot, it first checks whether the database has changed. */
 export class ReadCache implements Reads {
   readonly #table: Table;
   readonly #snapshots: Snapshots;
@@ -38,12 +38,12 @@ export class ReadCache implements Reads {
   readonly #records: ReturnType<typeof buildRecords>;
   #snapshot = 0;
   /**
-   * The time at which full pages and records are dropped. It is infinite if nothing was written since they were last
-   * dropped.
+   * The time when full pages and records must be dropped. It is infinite if nothing was written to the database since
+   * they were last dropped.
    */
   #trustedUntil = Number.POSITIVE_INFINITY;
 
-  /** `share` is the part of the caches' total size that this collection may use. */
+  /** `share` is the fraction of the caches' total size for this collection. */
   constructor(
     db: Database,
     table: Table,
@@ -83,7 +83,7 @@ export class ReadCache implements Reads {
     }
     this.#recordHits.misses++;
     const record = this.#reads.readRecord(id);
-    // Records are not cached soon after a write, because they would be dropped within a second.
+    // Soon after a write, records are not cached, because the cache will be emptied within a second.
     if (record && this.#trustedUntil === Number.POSITIVE_INFINITY) this.#records.set(id, record);
     return record;
   };
@@ -110,9 +110,9 @@ export class ReadCache implements Reads {
 }
 
 /**
- * Writes the key of a page in the cache. Each value follows its length, and the cursor is at the end, because values
- * and cursors may contain any characters. Unused filters are left out, because V8 finds texts of up to 12 characters
- * faster.
+ * Returns the key of a page in the cache. The length of each value precedes the value, and the cursor is at the end,
+ * because values and cursors may contain any characters. Unused filters are omitted to keep the key short: V8 looks up
+ * texts of up to 12 characters faster.
  */
 function toKey({ filters }: Table, query: PageQuery): string {
   const { limit, after } = query;
@@ -148,11 +148,11 @@ function buildPages(share: number) {
 }
 
 /**
- * Makes a function that finds out what may have changed since its last call. The function returns `added` if the only
- * possible change is new records at the end, and `any` if anything may have changed. SQLite reports writes of other
- * connections (`data_version`), writes of this connection (`total_changes`), and changes of the schema
- * (`schema_version`), which a restored backup also causes. The engine's triggers count every edit of records, as long
- * as the triggers exist.
+ * Makes a function that detects what may have changed in the database since the previous call. It returns `none` if
+ * nothing was written, `added` if records can only have been added at the end, and `any` if anything may have changed.
+ * SQLite reports writes of other connections (`data_version`), writes of this connection (`total_changes`), and changes
+ * of the schema (`schema_version`), such as a restored backup. Edits of records are counted by the engine's triggers,
+ * as long as these triggers exist.
  */
 function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any' {
   const { name } = table;
@@ -174,8 +174,8 @@ function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any
     if (othersNow === others && ownNow === own) return 'none';
     const before = { schema, edits };
     [schema, edits] = [readSchema.get(), readEdits.get()];
-    // These values are assigned only after all reads have succeeded, so that the next call sees the change again if a
-    // read fails.
+    // If one of the reads above fails, these variables keep their old values, so that the next call detects the change
+    // again.
     [others, own] = [othersNow, ownNow];
     return edits !== undefined && edits === before.edits && schema === before.schema ? 'added' : 'any';
   };

@@ -18,8 +18,8 @@ interface Created {
 export interface Rebuild {
   statements: string[];
   /**
-   * The names of triggers that use a dropped column. They are not created again, because only their author knows what
-   * they should do without the column.
+   * The names of triggers that use a dropped column. The rebuild does not create these triggers again, because only
+   * their author knows what they should do without the column.
    */
   unfit: string[];
 }
@@ -57,7 +57,7 @@ export function writeRebuild(table: Table, driver: Driver, change: TableChange):
       toCreate(`new_${name}`, more),
       `INSERT INTO new_${name} (${columns.join(', ')}) SELECT ${[...copied, ...fields.map(toValue)].join(', ')} FROM ${name};`,
       `DROP TABLE ${name};`,
-      // Without this, SQLite refuses to rename the new table while triggers and views refer to the old one.
+      // Without this pragma, SQLite would not rename the new table, because triggers and views refer to the old one.
       'PRAGMA legacy_alter_table = ON;',
       `ALTER TABLE new_${name} RENAME TO ${name};`,
       'PRAGMA legacy_alter_table = OFF;',
@@ -68,8 +68,8 @@ export function writeRebuild(table: Table, driver: Driver, change: TableChange):
 }
 
 /**
- * Writes a statement that converts the values of a column without changing the column's type in SQLite. The statement
- * fails if the column rejects a converted value.
+ * Writes a statement that converts the values of a column, for changes that do not need another column type in SQLite.
+ * The statement fails if a constraint of the column rejects a converted value.
  */
 export const writeConversion = (table: string, column: string, value: string): string =>
   `UPDATE ${table} SET ${column} = ${value} WHERE ${column} IS NOT ${value};`;

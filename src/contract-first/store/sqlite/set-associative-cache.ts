@@ -1,7 +1,7 @@
 /**
- * A cache with 64-bit ids as keys. Ids with equal last bits share two slots, which contain the two latest values. To
- * find one of ten thousand ids, a Map of bigints or an LRU cache reads memory at several locations, and each of these
- * reads takes longer than a whole lookup in this cache.
+ * A cache with 64-bit ids as keys. Ids whose last bits are equal share two slots, which contain the two latest values
+ * for such ids. This is faster than a Map of bigints or an LRU cache: with ten thousand ids, these read memory at
+ * several locations for each lookup, and a single one of these reads takes longer than a whole lookup here.
  */
 export interface SetAssociativeCache<Value, Id = unknown> {
   get(id: Id): Value | undefined;
@@ -20,7 +20,7 @@ export function buildSetAssociativeCache<Value>(
   const ids = new BigInt64Array(COUNT);
   const values = new Array<Value | undefined>(COUNT).fill(undefined);
   let size = 0;
-  /** If the cache is full, this slot is emptied next. */
+  /** The slot to empty next if the cache is too large. */
   let next = 0;
 
   /** Returns the first of the two slots of an id. The second slot is the one after it. */

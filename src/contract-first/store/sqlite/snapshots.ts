@@ -1,7 +1,7 @@
 /**
- * Lets all reads in an iteration of the event loop share one snapshot of the database: a read that takes SQLite's locks
- * only for itself is five times slower. A request sees everything that any program had written before the request
- * arrived.
+ * Lets all reads in one iteration of the event loop share a snapshot of the database, because a read that takes
+ * SQLite's locks for itself alone is five times slower. A request still sees all writes, of any program, that were
+ * complete before the request arrived.
  */
 import type { Database } from 'better-sqlite3';
 
@@ -26,7 +26,8 @@ export function shareSnapshots(db: Database): Snapshots {
       // After some errors, such as a read error of the disk, SQLite has already rolled back the transaction.
       if (db.inTransaction) commit.run();
     } catch {
-      // The error is ignored: the transaction has ended anyway, and the read has already reported the cause.
+      // The error of a failed COMMIT is ignored: the transaction has ended anyway, and the failed read has already
+      // reported the cause.
     }
   }
 

@@ -17,7 +17,10 @@ const KEPT: object[] = [];
  */
 const isAffected = (node = process.versions.node) => Number.parseInt(node, 10) >= 24;
 
-/** Keeps an object until the thread ends, if its garbage collection may abort the process. */
+/**
+ * Returns the object unchanged. If its garbage collection could abort the process, the object is kept until the thread
+ * ends.
+ */
 export function preventGc<Kept extends object>(made: Kept, node?: string): Kept {
   if (isAffected(node)) KEPT.push(made);
   return made;
@@ -29,8 +32,8 @@ interface Statements {
 }
 
 /**
- * Builds a cache of prepared statements. If garbage collection may abort the process, the cache is unlimited: an
- * evicted statement would still use memory, and would be prepared again.
+ * Builds a cache of prepared statements. The cache has no limit if garbage collection could abort the process: an
+ * evicted statement would still occupy memory, and would have to be prepared again.
  */
 export const buildStatements = (most: number, node?: string): Statements =>
   isAffected(node) ? new Map() : new LRUCache({ max: most });
@@ -47,7 +50,7 @@ export class Sqlite extends Better {
     preventGc(this);
   }
 
-  /** @internal Left out of the published types, because better-sqlite3 declares this method. */
+  /** @internal The published types omit this method, because those of better-sqlite3 already declare it. */
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(source: string) {
     return preventGc(super.prepare<Parameters, Result>(source));
   }

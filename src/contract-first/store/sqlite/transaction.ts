@@ -4,9 +4,10 @@ import { StoreUnavailable } from '../store.ts';
 import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
- * Matches the errors of COMMIT after which the transaction is certainly incomplete in SQLite's log. After any other
- * error, such as a failed fsync, the log may contain the whole transaction. Nobody sees the transaction now, but it may
- * appear after a crash, unless that section of the log was overwritten before.
+ * Matches those errors of COMMIT that mean that the transaction is incomplete in SQLite's log, and so has no effect.
+ * After any other error, such as a failed fsync, the log may contain the whole transaction. Nobody can see this
+ * transaction now. After a crash it may appear nevertheless, unless its section of the log was overwritten before the
+ * crash.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 
@@ -36,15 +37,16 @@ export function inTransaction<Values extends unknown[], Result>(
 }
 
 /**
- * The busy timeout of a connection that retries its writes, in milliseconds. After each timeout, SQLite's pauses begin
- * again at 1 ms. With a shorter timeout, processes would take turns more often and write less in each turn, so the
- * throughput would be lower.
+ * The busy timeout of a connection that retries its writes, in milliseconds. After each timeout, the pauses between
+ * SQLite's attempts begin again at 1 ms. With a shorter timeout, processes would take turns more often and write less
+ * in each turn, so the throughput would be lower.
  */
 export const TURN_INTERVAL = 10;
 
 /**
- * Retries a write until the lock is free. SQLite itself polls the lock with pauses that grow to 0.1 s. So if other
- * processes write all the time, it would rarely find the lock free, and a write would wait for seconds.
+ * Retries a write until the lock is free. SQLite's own busy handler polls the lock with pauses that grow to 0.1 s. If
+ * other processes write continuously, such a handler would rarely find the lock free, and a write could wait for
+ * seconds.
  * @throws SqliteError if the lock is not free in time
  */
 export function retryWhileBusy<Result>(write: () => Result): Result {

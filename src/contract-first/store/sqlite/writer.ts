@@ -43,11 +43,11 @@ type Task = Batch | Uses | 'hold';
 
 const isUses = (task: Task): task is Uses => typeof task === 'object' && 'uses' in task;
 
-/** The answer to a task: the outcomes of its writes, or the reason why nothing was written. */
+/** The answer to a task: the outcomes of the task's writes, or the reason why nothing was written. */
 export type Answer = Written | NotDone;
 /**
- * The reason why nothing was written. If `kind` is undefined, one of the writes has caused the error. Then `at` is its
- * index, if the index is known.
+ * The reason why nothing was written. If `kind` is undefined, one write of the batch has caused the error, and `at` is
+ * the index of that write if the thread knows it.
  */
 interface NotDone {
   kind: OutageKind | undefined;
@@ -71,8 +71,8 @@ let writeAll: ReturnType<typeof prepareWriteAll> | undefined;
 let addUses: ((uses: string) => void) | undefined;
 
 /**
- * Opens the connection if it is closed. `close` is called after some failed writes, because a connection that was
- * opened read-only stays read-only.
+ * Opens the connection unless it is already open. The thread closes the connection after some failed writes, because a
+ * connection that was opened read-only stays read-only.
  */
 function open(): ReturnType<typeof prepareWriteAll> {
   db ??= openConnection(file, { fileMustExist: true, busyTimeout: TURN_INTERVAL });
@@ -87,8 +87,8 @@ function close(): void {
 }
 
 /**
- * Checks the files. If the `-wal` file was removed, a checkpoint saves its content first: it would be lost when this
- * connection is closed.
+ * Checks the files. If the `-wal` file was removed, a checkpoint saves its content before the error is thrown.
+ * Otherwise the content would be lost when this connection is closed.
  */
 function look(): void {
   try {

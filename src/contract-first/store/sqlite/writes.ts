@@ -30,21 +30,21 @@ export interface Batch {
   changes: (Change | TransactionCall)[];
 }
 
-/** The error of a change that failed without the others. */
+/** The error of a change that failed without affecting the others. */
 interface Fault {
   code?: string | undefined;
   message: string;
 }
 
 /**
- * How long the changes of a batch may take together, in milliseconds. Each change adds one millisecond. During this
- * time nobody else can write.
+ * How long all changes of a batch together may take, in milliseconds. The limit grows by one millisecond for each
+ * change. While they run, nobody else can write.
  */
 const MOST_TIME = 1000;
 
 /** Thrown if a transaction of the domain has not ended in time. */
 export class TooLong extends Error {
-  /** The index of the change that took too long; undefined if it may have been several. */
+  /** The index of the change that took too long; undefined if several changes together may have taken too long. */
   readonly at: number | undefined;
 
   constructor({ collection, call }: TransactionCall, time: number, at: number | undefined) {
@@ -122,7 +122,7 @@ class ChangeRunner {
   readonly #driver: Driver;
   readonly #batches: Batches;
   readonly #inserts: ReadonlyMap<string, Insert>;
-  /** `#begun` is the number of changes that have begun. `#beganAt` is the time when the last of them began. */
+  /** `#begun` is the number of changes that have begun. `#beganAt` is the time when the latest change began. */
   #begun = 0;
   #beganAt = 0;
 
@@ -175,7 +175,8 @@ class ChangeRunner {
     } catch (error) {
       if ((error as Fault).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       const begun = changes.slice(0, this.#begun).findLast(isTransactionCall) as TransactionCall;
-      // If the last change began only recently, earlier changes may have used most of the time.
+      // The latest change is only to blame if it has taken more than half of the time. Otherwise, earlier changes may
+      // have used most of the time.
       const isToBlame = performance.now() - this.#beganAt > time / 2;
       throw new TooLong(begun, time, isToBlame ? this.#begun - 1 : undefined);
     }
@@ -184,7 +185,8 @@ class ChangeRunner {
   #refusalCodeOf(error: Fault, change: Change): string | undefined {
     const { code, message } = error;
     const table = this.#batches.changes.tableOf(change);
-    // A sum beyond 64 bits becomes a double, which the column rejects. An addend beyond 64 bits cannot be bound.
+    // The column rejects a sum beyond 64 bits, because SQLite turns it into a double. An added value that is itself
+    // beyond 64 bits cannot be bound, which throws a RangeError.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {

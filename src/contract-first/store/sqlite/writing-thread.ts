@@ -41,7 +41,8 @@ export interface Writer {
    */
   check(): Promise<void>;
   /**
-   * Waits until the queue is empty, and until the thread has opened its connection, if it can. Call it before `stop`.
+   * Waits until the queue is empty, and until the thread has opened its connection or has failed to open it. Call this
+   * before `stop`.
    */
   flush(): Promise<void>;
   stop(): Promise<void>;
@@ -125,7 +126,10 @@ export class WritingThread implements Writer {
   }
 }
 
-/** Whether a write has certainly written to the disk. A call of a transaction may only have read. */
+/**
+ * Whether the result proves that something was written to the disk. A call of a transaction proves nothing, because the
+ * transaction may only have read.
+ */
 const isWritten = (write: Write, result: Created | Outcome): boolean =>
   'sequence' in result || (!isTransactionCall(write) && result.text !== undefined && !result.isReplayed);
 

@@ -28,13 +28,13 @@ export interface Column {
    */
   isNullable?: true;
   /**
-   * The store sets the field: it is the id, the time of the create, the time of the last change, a revision that each
-   * change increments, or the tenant. A revision is never used again for the same id, even after the record was
-   * deleted. If there is a tenant, handlers call `orders.of(tenant)`; then they can neither see nor change records of
-   * other tenants.
+   * The store sets the field to the id, to the time when the record was created or last changed, to a revision that
+   * each change increments, or to the tenant. A revision is never reused for the same id, even after the record was
+   * deleted. If a collection has a tenant field, handlers must call, for example, `orders.of(tenant)`, and then neither
+   * see nor change records of other tenants.
    */
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
-  /** The field is the id, and the code that creates the record chooses it. */
+  /** The field is the id, and whoever creates the record chooses the id. */
   is?: 'id';
   /** The value of the field in a new record, if `create` gets none. */
   first?: unknown;
@@ -43,8 +43,8 @@ export interface Column {
   /** The field contains the id of a record of the collection with this name. Its column is a foreign key. */
   of?: string;
   /**
-   * If the record that this field refers to is deleted, this record is deleted as well. Without `onDelete`, the store
-   * refuses to delete the other record, with the code `referenced`.
+   * What happens to this record if the record that this field refers to is deleted: this record is deleted as well.
+   * Without `onDelete`, the store refuses the deletion of the other record, with the code `referenced`.
    */
   onDelete?: 'delete';
 }
@@ -56,7 +56,8 @@ interface FreeColumnOf<Type extends ColumnType> extends Omit<Column, 'set' | 'fi
   set?: Type extends keyof FreeSets ? FreeSets[Type] : never;
   first?: ColumnValues[Type] | null;
   /**
-   * The schema of the contract that the values must fit. Without it, only the type of the column restricts the values.
+   * The name of a schema in the contract, which the values must fit. Without a schema, only the type of the column
+   * restricts the values.
    */
   schema?: SchemaName;
 }
@@ -85,8 +86,9 @@ export type Description<Name extends string = never, Internal extends string = n
   ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
   : Described<FilterName<SchemaOf<Name>> | Internal> & {
       /**
-       * The schema of the records that clients see: the name of a schema in the contract. `getBook()` means the body of
-       * the successful reply of an operation, and `getBook().data` means a field of this body.
+       * The schema of the records that clients see. It is either the name of a schema in the contract, or refers to the
+       * body of an operation's successful reply: `getBook()` means the whole body, and `getBook().data` a field of the
+       * body.
        */
       schema: Name;
       /** A column for each field of the schema. */
@@ -104,8 +106,8 @@ interface Described<Filter extends string> {
   noun: string;
   table: string;
   /**
-   * How records can be listed. All texts of an index together may have 2,600 bytes; a request with longer texts is
-   * answered with 400.
+   * How records can be listed. All texts together in one row of an index may have up to 2,600 bytes. A request with
+   * longer texts is answered with 400.
    */
   lists?: {
     /**
@@ -131,8 +133,8 @@ interface Described<Filter extends string> {
      */
     orders?: Readonly<Record<string, OrderBy<Filter> | readonly OrderBy<Filter>[]>>;
     /**
-     * The most records that a query may skip. This is for contracts with page numbers. A query that skips more is
-     * answered with 400, because the database has to read all records that it skips.
+     * The most records that a query may skip, for contracts with page numbers. A query that skips more is answered with
+     * 400. The limit is needed because the database has to read all the records that a query skips.
      */
     skip?: number;
     /**
@@ -141,9 +143,10 @@ interface Described<Filter extends string> {
     count?: true;
   };
   /**
-   * A record or change that breaks its schema is answered with 400, as an error of the request. Methods then accept
-   * wider types: any text instead of one that an enum lists, objects with missing fields, and null. Without `unfit`,
-   * the answer is 500, and it is a build error if a request's body may contain such values.
+   * If `unfit` is set, a record or change that breaks its schema counts as an error of the request and is answered with
+   * 400. Methods then accept wider types: any text instead of the texts of an enum, objects with missing fields, and
+   * null. Without `unfit`, the answer is 500, and it is a build error if a request's body may contain values that do
+   * not fit.
    */
   unfit?: 400;
   /**
@@ -151,7 +154,7 @@ interface Described<Filter extends string> {
    * values, the store refuses a change with this code.
    */
   unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
-  /** The errors that the collection adds to the catalogue of errors, by code. */
+  /** The errors that this collection adds to the service's catalogue of errors, by code. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number; readonly message?: string } };
   /** The URL of the folder of the migrations. It contains the folders `sqlite` and `postgres`. */
   migrations: URL;
@@ -186,7 +189,7 @@ export interface Lists {
  */
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
-/** The collections that handlers get. The domain's transactions are methods of them. */
+/** The type of the collections that handlers get. Each collection also has the domain's transactions as methods. */
 export type CollectionsOf<Domain extends AnyDomain, Calls = unknown> = {
   [Name in keyof Domain]: CollectionOf<
     Domain[Name],
@@ -212,7 +215,7 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
     Calls
 >;
 type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenant): All };
-/** The type of the tenant; `never` if the collection has no tenants. */
+/** The type of the tenant's value; `never` if the collection has no tenants. */
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
 /** A collection as a transaction sees it. Reads return the changes that the transaction has already made. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
@@ -239,7 +242,10 @@ interface ReadsInTransaction<Found, Lists, Id> {
 }
 /** The methods that this collection does not have: `put` exists only if clients choose the ids. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
-/** The refusal that a delete may return: `referenced`, if another collection refers to this one. Otherwise `never`. */
+/**
+ * The refusal that a delete may return: `referenced` if records of another collection may refer to the deleted record.
+ * Otherwise `never`.
+ */
 export type Referenced<Domain extends AnyDomain, Name> = {
   [Child in keyof Domain]: {
     [Field in keyof ColumnsOf<Domain[Child]>]: ColumnsOf<Domain[Child]>[Field] extends { of: Name }
@@ -259,8 +265,8 @@ type ConflictsOf<Described extends AnyDescription> =
   | RefusedUnlessNever<ParentsOf<Described> extends infer Of ? (Of extends string ? `no_such_${Of}` : never) : never>
   | RefusedUnlessNever<FieldsWith<Described, { is: 'id' }> extends never ? never : 'exists'>;
 /**
- * For the code of each conflict, the fields that can cause it. If an update does not change these fields, it does not
- * return this refusal.
+ * Maps the code of each conflict to the fields that can cause this conflict. An update that changes none of these
+ * fields cannot return this refusal.
  */
 type CausesOf<Described extends AnyDescription> = {
   [One in UniqueOf<Described> as One['code']]: One['fields'][number];
@@ -327,8 +333,8 @@ export type NewOf<Described extends AnyDescription> =
       >
     : never;
 /**
- * The type of a record that a handler passes to the store. With `unfit: 400`, the type is wider, because the store
- * checks the values and answers wrong ones with 400.
+ * The type of a record that a handler passes to the store. With `unfit: 400`, the type is wider: the store checks the
+ * values itself, and values that do not fit are answered with 400.
  */
 type GivenOf<Described extends AnyDescription> = Described extends { unfit: 400 }
   ? Wider<NewOf<Described>>
@@ -361,8 +367,8 @@ type FieldsWith<Described extends AnyDescription, Trait> = {
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /**
- * The type of a record if the contract has no such schema. So after a contract was replaced, the old domain still
- * compiles, but its records cannot be used.
+ * The type of records whose schema is missing from the contract. With this type, an old domain still compiles after its
+ * contract was replaced, but its records cannot be used.
  */
 declare const absent: unique symbol;
 interface NotInTheContract {

@@ -7,7 +7,10 @@ import type { Dialect } from '../changes/statement.ts';
 import { type Field, type OrderKey, perTable, sequenceOf, type Table } from './table.ts';
 
 export interface WantedIndex {
-  /** The statements that read the whole table if the index is missing, such as `lists of notes filtered by folder`. */
+  /**
+   * For messages: the statements that read the whole table if the index is missing, such as `lists of notes filtered by
+   * folder`.
+   */
   use: string;
   /** The fields that these statements compare for equality. */
   equal: Field[];
@@ -26,8 +29,8 @@ export interface FoundIndex {
 type IndexDialect = Pick<Dialect, 'toCompared' | 'toOrdered'>;
 
 /**
- * Returns the indexes that a table needs. An index is left out if a longer one begins with the same columns, or if the
- * index of unique columns serves instead.
+ * Returns the indexes that a table needs, apart from those of its unique columns. An index is omitted if a longer
+ * needed index begins with the same columns, or if an index of unique columns serves the same statements.
  */
 export const toWantedIndexes = perTable((table): WantedIndex[] => {
   const { key, unique, sequence } = table;
@@ -81,8 +84,8 @@ const columnsOf = ({ equal, order }: WantedIndex): OrderKey[] => [
 ];
 
 /**
- * Whether an index begins with the given columns, read forwards or backwards. After unique columns, an index needs no
- * more columns, because only one row has these values.
+ * Whether an index begins with the wanted columns, read forwards or backwards. A unique index need not contain the
+ * wanted columns that follow its own columns, because at most one row has the same values.
  */
 function isServing({ columns, isUnique }: FoundIndex, { equal, order }: WantedIndex, sql: readonly string[]): boolean {
   const count = isUnique ? Math.min(columns.length, sql.length) : sql.length;
@@ -121,8 +124,8 @@ function toColumnsSql({ equal, order }: WantedIndex, { toCompared, toOrdered }: 
 const LONGEST_NAME = 63;
 
 /**
- * Returns SQL that creates an index. Databases read an index forwards and backwards, so it also serves the reverse
- * order.
+ * Returns SQL that creates an index. The directions of all sorted columns may be reversed, because databases can read
+ * an index backwards.
  */
 export function toIndexSql({ name: table }: Table, index: WantedIndex, dialect: IndexDialect): string {
   const isTurned = index.order[0]?.isDown === true;

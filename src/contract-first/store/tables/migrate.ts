@@ -23,18 +23,18 @@ import { type Field, type Table, toTables } from './table.ts';
 /** A database to be migrated. */
 export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCompared' | 'toOrdered' | 'toJsonSql'> {
   kind: DatabaseKind;
-  /** The database's name for each column type of a description. */
+  /** For each column type of a description, the name of the type in this database. */
   types: Record<ColumnType, string>;
   /** SQL that finds the table `applied_migrations`. */
   findApplied: string;
   /**
-   * SQL that reads the columns of a table: name, type, whether the column is NOT NULL, and whether the database fills
-   * it. The last two are 0 or 1.
+   * SQL that reads four values for each column of a table: the name, the type, whether the column is NOT NULL, and
+   * whether the database fills the column itself. The last two values are 0 or 1.
    */
   selectColumns: string;
   /**
-   * SQL that reads the indexes of a table: whether the index is unique among all rows, as 0 or 1, and its columns in
-   * order, joined by commas.
+   * SQL that reads two values for each index of a table: whether the index is unique for all rows (0 or 1), and its
+   * columns in order, joined by commas.
    */
   selectIndexes: string;
   /**
@@ -69,7 +69,7 @@ export function* migrateTables(
   const tables = toTables(domain);
   const migrated = yield* runMigrations(target, loadMigrations(target.kind, domain), tables);
   if (migrated) onMigrated?.(migrated);
-  // The tables are also checked if there was nothing to migrate, because the description may have changed.
+  // The tables are checked even if no migration was pending, because the description may have changed.
   for (const warning of yield* checkTables(target, tables)) onWarning?.(warning);
 }
 
@@ -99,7 +99,7 @@ export function* inspectMigrations(
   return { ...planned, validKeys: Number(validKeys), keys: Number(keys) };
 }
 
-/** Runs the pending migrations, and commits them. Returns undefined if none were pending. */
+/** Runs the pending migrations, and commits them. Returns undefined if no migrations were pending. */
 export function* runMigrations(
   target: MigrationTarget,
   files: readonly Migration[],
@@ -111,7 +111,8 @@ export function* runMigrations(
     return undefined;
   }
   yield* target.begin();
-  // Plans again, now that the lock is held, because another program may have migrated the database before.
+  // Reads the applied migrations again after getting the lock, because another program may have migrated the database
+  // while this one waited.
   const planned = yield* plan(target, files);
   yield* target.check(planned.applied, planned.pending);
   yield* target.prepare();
@@ -146,8 +147,9 @@ function* plan(
 }
 
 /**
- * Checks the tables. Returns a warning for each kind of statement that lacks an index. @throws Error that lists the
- * differences from the description
+ * Checks the tables. Returns one warning for each kind of statement that reads a whole table, because its index is
+ * missing.
+ * @throws Error that lists the differences from the description
  */
 function* checkTables(target: MigrationTarget, tables: readonly Table[]): SqlSteps<string[]> {
   const warnings: string[] = [];
@@ -179,7 +181,7 @@ function findUnindexed(table: Table, indexes: readonly FoundIndex[], target: Mig
 type ColumnRow = [name: string, type: string, isNotNull: unknown, isFilled: unknown];
 
 /**
- * Checks the columns of a table. If a column had another type than the description, requests would fail, or numbers
+ * Checks the columns of a table. With a column of a type other than the described one, requests would fail, or numbers
  * would lose digits.
  * @throws Error that lists all differences
  */
@@ -218,8 +220,8 @@ function checkColumns(
 }
 
 /**
- * Checks the constraints of a table. If one were missing, the database would accept records that break it, and nobody
- * would notice.
+ * Checks the constraints of a table. Without a constraint that the description requires, the database would silently
+ * accept records that should be refused.
  * @throws Error that lists all missing constraints
  */
 function checkConstraints(

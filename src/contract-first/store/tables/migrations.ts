@@ -70,7 +70,7 @@ function findMisnamedFiles(files: readonly Migration[], database: DatabaseKind):
 
 /**
  * Finds a statement in a collection's migration that names a table of the engine, such as `api_keys`. Such a statement
- * could stop the service, or let strangers in.
+ * could stop the service, or give access to clients without a valid key.
  */
 function findEngineTables(file: Migration, engine: readonly Migration[], database: DatabaseKind): string[] {
   const names = engine.flatMap(({ sql }) => createdTables(sql));
@@ -88,7 +88,8 @@ export const createdTables = (sql: string): string[] =>
 
 /**
  * Returns the migrations that have not run on a database yet.
- * @throws Error that names all files that are missing, were edited after they had run, or have a number that is too low
+ * @throws Error that names all files that are missing, that were edited after they had run, or whose number is lower
+ * than that of a file that has run
  */
 export function planMigrations(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const digests = new Map(files.map((file) => [migrationPath(file), file.digest]));
@@ -123,8 +124,9 @@ export function migrationError(migration: Migration, error: unknown): Error {
 }
 
 /**
- * Checks that no tables exist that only the migrations should create. `found` contains the names of such tables.
- * @throws Error that names them
+ * Throws if `found` contains any names. The caller passes the names of tables that exist although this program's
+ * migrations have not created them.
+ * @throws Error that names these tables
  */
 export function checkNoTables(found: readonly string[]): void {
   if (found.length === 0) return;
@@ -156,8 +158,8 @@ const BODY_ENDS = /(?:;|ATOMIC) END $/;
 const CONTROL = /^(?:BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|ATTACH|PREPARE TRANSACTION)\b/;
 
 /**
- * Returns the first words of a statement that begins or ends a transaction; undefined if there is none. With a COMMIT
- * in a file, half of the migrations could stay in the database after an error.
+ * Returns the first words of a statement that begins or ends a transaction; undefined if the file contains no such
+ * statement. A COMMIT in the middle of a file would make the statements before it permanent even if a later one fails.
  */
 function findTransactionControl(sql: string, database: DatabaseKind): string | undefined {
   // In PostgreSQL a carriage return also ends a comment; in SQLite it does not.

@@ -57,7 +57,7 @@ export function toSources(
   return { ...shown, whole: { name: `${name} whole`, isWhole: true, read: readWith(toWhole) } };
 }
 
-/** Thrown if a record breaks its schema. Then the record is not stored. */
+/** Thrown if a record breaks its schema. The record was not stored. */
 export class UnfitRecord extends Error {
   override name = 'UnfitRecord';
 }
@@ -67,7 +67,10 @@ export interface StoredTable {
   codec: RecordCodec;
 }
 
-/** Adds its codec to each table. If there is none, only the types of the columns restrict the records. */
+/**
+ * Combines each table with its codec. For a collection without a codec, records are only restricted by the types of the
+ * columns.
+ */
 export const toStoredTables = (tables: readonly Table[], codecs: RecordCodecs): StoredTable[] =>
   tables.map((table) => ({ table, codec: codecs[table.collection] ?? toPlainCodec(table) }));
 

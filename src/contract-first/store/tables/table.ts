@@ -6,7 +6,7 @@ import type { AnyColumn, AnyDescription, AnyDomain, Column, ColumnType, Lists } 
 export interface Field extends Readonly<Column> {
   name: string;
   column: string;
-  /** Clients do not see the field. */
+  /** Whether the field is hidden from clients. */
   isInternal?: true;
 }
 
@@ -47,9 +47,12 @@ export interface Table {
   sequence: string;
   /** The field with the tenant. If there is one, other columns are unique only within each tenant. */
   tenant: Field | undefined;
-  /** The unique columns that identify a record: the tenant, if there is one, and the id. */
+  /** The unique columns that identify a record: the id, after the tenant if the table has one. */
   key: string[];
-  /** The other sets of unique columns. A record that violates one of them is refused with its code. */
+  /**
+   * The other sets of unique columns. A record whose values in such a set already exist is refused with the `code` of
+   * the set.
+   */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
 }
@@ -107,7 +110,7 @@ export function toTables(domain: AnyDomain): Table[] {
 /** Returns the column with the revision; undefined if the table has none. */
 export const revisionOf = ({ fields }: Table) => fields.find(({ set }) => set === 'revision')?.column;
 
-/** Whether a new record can never conflict with other records. */
+/** Whether creating a record can never conflict with other records. */
 export const isFree = ({ id, unique, relations }: Table) =>
   id.is === undefined && unique.length + relations.length === 0;
 
@@ -259,7 +262,7 @@ export const toJsonText = (value: unknown) => stringify(value) as string;
 
 /**
  * Returns the columns and values of a trial row, as SQL. Both databases can convert the text '1' to every column type.
- * If the row violates a constraint, the trial has succeeded: the database has accepted everything else.
+ * Even if the row violates a constraint, the trial has succeeded, because the database has accepted everything else.
  */
 export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
   return {

@@ -23,14 +23,14 @@ export const isStorable = (value: unknown): boolean =>
   typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'));
 
 /**
- * Returns the value to bind in a lookup. If no stored record can contain the given value, this is null, which matches
- * nothing.
+ * Converts a value to the one that a lookup binds. A value that no stored record can contain becomes null, which
+ * matches nothing.
  */
 export const toLookupValue = (value: unknown): unknown => (isStorable(value) ? value : null);
 
 /**
- * Converts a name from outside, such as an `Idempotency-Key`, to its stored form. If it is long or cannot be stored
- * unchanged, this is its digest.
+ * Converts a name from a client, such as an `Idempotency-Key`, to its stored form. A name that is too long, or that the
+ * database cannot store, is replaced by its digest.
  */
 export const toStoredName = (name: string): string =>
   name.length <= LONGEST_NAME && isStorable(name) ? name : `sha256 ${hash('sha256', JSON.stringify(name))}`;
@@ -54,7 +54,7 @@ export function checkTexts(table: Table, record: Fields): void {
 
 const textsOf = perTable(({ fields }) => fields.flatMap(({ name, type }) => (isText(type) ? name : [])));
 
-/** Returns the text fields that are in an index, and how many bytes each may have. */
+/** Returns the text fields that are in an index, each with the most bytes that it may have. */
 const limitsOf = perTable((table): [name: string, most: number][] => {
   const { fields, filters, ranges, prefixes, key, unique, tenant, relations } = table;
   const listed = [...filters, ...ranges, ...prefixes, ...relations.map(({ field }) => field)];
@@ -75,7 +75,9 @@ const limitsOf = perTable((table): [name: string, most: number][] => {
   });
 });
 
-/** A placeholder for the times that the database sets, so that a new record can be checked before. */
+/**
+ * A placeholder for a time that the database will set later, so that a new record can be checked before it is stored.
+ */
 const SOME_TIME = '1970-01-01T00:00:00.000Z';
 
 /**
@@ -111,7 +113,10 @@ export function toStoredFields({ fields }: Table, given: Fields): Fields {
   return stored;
 }
 
-/** Parses the text of a field's value in a cursor. Returns undefined if the text is not a value of this field. */
+/**
+ * Parses the text that a cursor contains for a field's value. Returns undefined if the text is not a valid value of
+ * this field.
+ */
 export function fromText({ type }: Field, text: string): unknown {
   if (type === 'int64') return parseInt64(text);
   if (type === 'time') return toInstant(text) === text ? text : undefined;
