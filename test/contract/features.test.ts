@@ -43,10 +43,10 @@ const CONTRACTS: Record<string, string> = {
   '`*` in': echo({}, '/echoes/*'),
   'The same parameter': echo({ parameters: [{ name: 'q', in: 'path', required: true, schema: string }] }, '/{q}/{q}'),
   'Swagger 2': edit(({ contract }) => (contract.swagger = '2.0')),
-  'A body that has only': echo({
+  'A body with no': echo({
     requestBody: { content: { 'application/xml': { schema: { type: 'object' } } } },
   }),
-  'Other ranges of': reply('200', 'image/*'),
+  'Ranges other than': reply('200', 'image/*'),
   'Error replies of any': reply('401', 'image/png'),
   'Operations at the server': withPaths({ '/docs': { get: operation('echo') } }, withPrefix('/')),
   'Several media types for a': echo({
@@ -61,7 +61,7 @@ const CONTRACTS: Record<string, string> = {
   ),
   'Objects in a path': parameter({ in: 'header', schema: { type: 'object' } }),
   'A style that': parameter({ style: 'pipeDelimited' }),
-  'Other styles': echo(
+  'The styles': echo(
     { parameters: [{ name: 'q', in: 'path', required: true, schema: string, style: 'matrix' }] },
     '/{q}',
   ),
@@ -132,7 +132,7 @@ const SERVED: Record<string, Json> = {
   '`Idempotency-Key` without': query({ in: 'header', name: 'Idempotency-Key' }),
   '`Accept`': query({ in: 'header', name: 'Accept' }),
   'Parameters with several': query({ schema: { anyOf: [{ type: 'boolean' }, string] } }, { schema: {} }),
-  'A body that has JSON': {
+  'A body with JSON': {
     requestBody: {
       content: { ...json({ type: 'object' }).content, 'application/xml': { schema: { type: 'object' } } },
     },
@@ -157,7 +157,7 @@ const SERVED: Record<string, Json> = {
   'Parameters in the path': query({}, { in: 'header', name: 'If-None-Match' }),
   'The header `Idempotency-Key`': query({ in: 'header', name: 'Idempotency-Key', 'x-idempotency-hours': 24 }),
   'Parameters of type': query({ schema: int64 }, { schema: { type: 'number' } }, { schema: { type: 'boolean' } }),
-  'Other numbers': inBody({ type: 'number', multipleOf: 0.01 }),
+  'Numbers other than': inBody({ type: 'number', multipleOf: 0.01 }),
   'Arrays in the query with': query({ schema: list }, { schema: list, explode: false }),
   'Arrays in the path': {},
   'A parameter that may': query({ schema: { anyOf: [list, int64] } }),
