@@ -80,8 +80,8 @@ export async function finishFile(file: URL, service: TeamParts & { handlers: obj
 }
 
 /**
- * The maximum number of nodes in a schema for glue. Glue copies a schema at each reference to it, so the copies count
- * as well. Some schemas in Stripe's contract of 2.5 MB have more nodes, with all copies, than fit into memory.
+ * The maximum number of nodes in a schema for glue. Glue copies a schema at each reference to it, so the nodes of the
+ * copies count as well. Some schemas in Stripe's contract of 2.5 MB do not fit into memory after this copying.
  */
 const MOST_NODES = 1000;
 const SCHEMA = '#/components/schemas/';
@@ -108,7 +108,7 @@ function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Docum
 }
 
 /**
- * Removes keywords that glue cannot handle. It skips operations with `x-no-fastify-config`, and throws at an `x-`
+ * Removes keywords that glue cannot handle. Glue skips operations with `x-no-fastify-config`, and throws at an `x-`
  * keyword whose value is null or contains `content`.
  */
 function withoutTrap(operation: OperationNode): OperationNode {
@@ -125,8 +125,9 @@ function buildIsLarge(document: Document): ($ref: string) => boolean {
   const known = new Map<string, boolean>();
 
   /**
-   * True if a schema has more than `MOST_NODES` nodes; the count stops there. A schema inside itself is not counted
-   * again, and neither is one that is known to be too large: glue gets `{}` for it.
+   * True if a schema has more than `MOST_NODES` nodes, including the nodes of referenced schemas. Counting stops at
+   * this limit. Does not count a schema again inside itself. Does not count a schema that is already known to be large,
+   * because `trim` replaces references to it by `{}`.
    */
   function count($ref: string): boolean {
     let left = MOST_NODES;

@@ -1,6 +1,6 @@
 /**
- * Adds file, line and column to problems, as `openapi/books.yaml:25:7`, which editors and terminals make a link. The
- * build loads it only if a check fails.
+ * Adds file, line and column to problems, such as `openapi/books.yaml:25:7`. Editors and terminals turn this text into
+ * a link. The build loads this module only if a check fails.
  */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -12,16 +12,21 @@ import { mayBeInFiles, readFiles } from './read/source.ts';
 import { type SourceLocation, YamlText } from './yaml-locations.ts';
 
 /**
- * Matches a line and column that the YAML parser has already put before a problem, possibly after the name of another
- * file.
+ * Matches a line and column at the start of a problem that the YAML parser has found. The name of another file may
+ * precede them.
  */
 const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
-/** Matches a JSON Pointer at the start of a problem, after the name of the file that it points into. */
+/** Matches the name of a file and a JSON Pointer into this file, at the start of a problem. */
 const IN = /^in (.+?), #(\/\S*|): /;
-/** Matches a JSON Pointer at the start of a text without a `pointer`, such as a correction of `cli/inspect/autofix`. */
+/**
+ * Matches a JSON Pointer at the start of a problem's text, if the problem has no `pointer`, such as a correction of
+ * `cli/inspect/autofix`.
+ */
 const POINTER = /^(\/\S*) /;
 
-/** Removes the location at the start of a problem, because it is printed before the problem in another form. */
+/**
+ * Removes the location at the start of a problem's text. The caller prints the location as `file:line:column` instead.
+ */
 export const withoutLocation = (problem: string) => problem.replace(AT, '').replace(IN, '');
 
 /**
@@ -56,8 +61,8 @@ export async function buildLocationOf(file: string, name = file): Promise<(probl
 const toKeys = (pointer: string) => pointer.split('/').slice(1).map(fromPointerToken);
 
 /**
- * Returns a line for each problem, which starts with its location. A mistake that several operations share gives one
- * line with a count.
+ * Returns one line for each problem: its location and its text. A mistake that several operations share gives only one
+ * line, with the number of further occurrences.
  */
 export async function toLocated(problems: readonly ContractProblem[], file: string, name = file): Promise<string[]> {
   if (problems.length === 0) return [];
@@ -76,8 +81,8 @@ export async function toLocated(problems: readonly ContractProblem[], file: stri
 }
 
 /**
- * Returns a line without the names of the operation and of its parameter, body or response, so that equal mistakes give
- * equal texts.
+ * Removes the name of the operation from a line, and the name of its parameter, body or response. Equal mistakes in
+ * several operations then give equal texts.
  */
 function withoutOperation(line: string): string {
   const [location] = line.split(' operation ', 1);
@@ -97,8 +102,8 @@ export async function withLocations(error: unknown, file: URL): Promise<unknown>
 const behind = (text: string, words: string): string => text.split(words).slice(1).join(words);
 
 /**
- * Finds the location of these keys, or of the last of them that exists. A parameter of an operation may be declared in
- * its path item.
+ * Returns the location of the last of these keys. If a key is missing, returns the location of the key before it. If an
+ * operation does not declare the parameter, looks for it in the path item.
  */
 function findPart(yaml: YamlText, keys: string[]): SourceLocation {
   const own = yaml.reach(keys);

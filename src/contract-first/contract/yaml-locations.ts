@@ -6,18 +6,21 @@ import { toPointer } from '../engine/schema/keys.ts';
 import { fromPointerToken } from '../json/pointer.ts';
 import { withoutNames } from './read/normal-form.ts';
 
-/** A node of the YAML document, and the number of characters before the node or, in an object, before its key. */
+/** A node of the YAML document, and its offset in characters. For the value of a key, this is the offset of the key. */
 export interface SourceLocation {
   offset: number;
   node: unknown;
 }
 
-/** Keys that the pointer of a problem may omit: `/name` of a schema may be at `allOf/0/properties/name`. */
+/**
+ * Keys that the pointer of a problem may omit. For example, the pointer `/name` may stand for
+ * `allOf/0/properties/name`.
+ */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];
 
 /**
- * The maximum number of references on the way to a location. A longer chain must be a circle, because
- * `read/references.ts` allows only 500 references.
+ * The maximum number of references to follow. If there are more, the references must form a circle, because
+ * `read/references.ts` rejects chains of more than 500 references.
  */
 const MOST_REFERENCES = 1000;
 
@@ -43,8 +46,8 @@ export class YamlText {
   keysAt = (offset: number): string[] => keysAt(this.#document.contents, offset);
 
   /**
-   * Follows keys, and references on the way, and returns the location of the last key. If a key is missing, returns the
-   * location of the key before it, and in `left` the number of keys that were not followed.
+   * Follows the keys of a JSON Pointer, and the references in between. Returns the location of the last key. If a key
+   * is missing, returns the location of the key before it. `left` is the number of keys that were not followed.
    */
   reach(keys: string[], location = this.root): SourceLocation & { left: number } {
     this.#left = MOST_REFERENCES;
@@ -54,7 +57,7 @@ export class YamlText {
   #reach(location: SourceLocation, keys: string[]): SourceLocation & { left: number } {
     const [key, ...others] = keys;
     if (key === undefined) return { ...this.#follow(location), left: 0 };
-    // The next key may be `$ref` itself, or a keyword next to it; if it is neither, the reference is followed.
+    // The next key may be in this node, next to its `$ref`. Only if it is not there, the reference is followed.
     const beside = isMap<Node, Node>(location.node) ? pairOf(location.node, key) : undefined;
     if (beside) return this.#reach(toLocation(beside), others);
     const here = this.#follow(location);
@@ -101,21 +104,24 @@ export class YamlText {
 
 type YamlPair = Pair<Node, Node | null>;
 
-/** Finds the pair with this key. If there is none, finds a pair whose key has the same meaning. */
+/**
+ * Finds the pair with this key. If there is none, finds a pair whose key has the same meaning, such as a header's name
+ * in other letters.
+ */
 const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undefined =>
   items.find((one) => String(one.key) === key) ?? items.find((one) => toMeaning(String(one.key)) === toMeaning(key));
 
 /**
- * Returns the same text for all keys with the same meaning: header names in any case, paths with other names of
- * parameters, and media types with other parameters. A range such as `application/*` has the meaning of JSON.
+ * Returns the same text for all keys with the same meaning. Ignored are the case of header names, the names of
+ * parameters in paths, and the parameters of media types. A range such as `application/*` counts as JSON.
  */
 const toMeaning = (key: string): string => toServedType(withoutNames(key)).toLowerCase();
 
 const toLocation = ({ key, value }: YamlPair): SourceLocation => ({ offset: key.range?.[0] as number, node: value });
 
 /**
- * Returns the locations inside a pair. A `content` with several media types gives none, because a problem does not name
- * the type.
+ * Returns the locations below a key that a pointer may omit. For a `content` with several media types, returns none,
+ * because the pointer does not say which type it means.
  */
 function insideOf(pair: YamlPair | undefined): SourceLocation[] {
   if (!pair) return [];

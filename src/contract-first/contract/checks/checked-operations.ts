@@ -20,8 +20,9 @@ import { reportServerReplies } from './server-replies.ts';
 import { reportUnfitRecords } from './unfit-records.ts';
 
 /**
- * Checks all operations. Returns warnings about values that are not proven to fit. `isLinear` is true if all patterns
- * are known to run in linear time; then the checks can try values, and find more.
+ * Checks all operations. Returns warnings about records and replies for which the checks can neither prove that all
+ * values fit nor find a value that does not fit. `isLinear` is true if all patterns are known to run in linear time.
+ * Then the checks also try long texts against the patterns, and find more errors.
  * @throws ContractError that lists all problems
  */
 export function checkOperations(
@@ -31,7 +32,7 @@ export function checkOperations(
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
-  // A collection whose schema is not in the contract is skipped, because it stores nothing for this contract.
+  // Skips a collection whose schema is not in the contract, because no operation of this contract stores its records.
   const collections = Object.entries(domain).flatMap(([name, { schema, ...description }]) => {
     const stored = records[name]?.shown;
     return stored === undefined || schema === undefined ? [] : [{ description: { ...description, schema }, stored }];
@@ -72,7 +73,10 @@ export function checkOperations(
   return warnings;
 }
 
-/** Reports headers that can never be sent: a request would fail only after its handler has stored something. */
+/**
+ * Reports reply headers whose name, or a value listed in their schema, HTTP does not allow. Sending such a header would
+ * fail, but only after the handler has stored its changes.
+ */
 function reportHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {
     for (const header of headersOfHandler(operation, reply)) {

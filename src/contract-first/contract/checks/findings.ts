@@ -1,4 +1,4 @@
-/** Writes problems with stored records as text. Also lists examples of the values that the store itself sets. */
+/** Writes the text of problems with stored records. Also lists examples of the values that the store itself writes. */
 import type { ContractProblem } from '../../engine/schema/json.ts';
 import type { Column } from '../../store/tables/description.ts';
 import type { Unfit } from '../subsets/witnesses.ts';
@@ -6,19 +6,19 @@ import { hasColumns, type RecordSchema } from './records.ts';
 
 export interface Finding extends ContractProblem {
   /**
-   * True for an error, false for a warning. It is an error if a value is known that does not fit, and if that value
-   * would certainly be stored or sent.
+   * True for an error, false for a warning. It is an error if the check has found a value that does not fit, and if
+   * this value would certainly be stored or sent.
    */
   isCertain: boolean;
 }
 
 interface Words {
   location: string;
-  /** The JSON Pointer to the location. */
+  /** The JSON Pointer to `location`. */
   at: string;
-  /** The text of the message after a value that does not fit. */
+  /** The words that follow an example of a value that does not fit: `is let in, and not stored by schema Book`. */
   proven: string;
-  /** The text of the message if no such value is known. */
+  /** The words if no example is known: `cannot be proven to fit schema Book, which stores it`. */
   unproven: string;
   isCertain: boolean;
 }
@@ -31,8 +31,8 @@ export const toFindings = (all: Unfit[], { location, at, proven, unproven, isCer
   }));
 
 /**
- * Finds the collection whose columns are all among the given fields, and of several collections the one with the most
- * columns. `isWhole` is true if each of the given fields is a column.
+ * Finds the collection whose columns are all among the given fields. If there are several such collections, returns the
+ * one with the most columns. `isWhole` is true if each of the given fields is a column.
  */
 export function findCollection(
   all: RecordSchema[],

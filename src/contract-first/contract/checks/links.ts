@@ -65,8 +65,8 @@ function reportLinks({ resolved, operations }: ReadContract, operation: Operatio
 }
 
 /**
- * True if a body may contain a value at these keys. The function does not search alternatives: for `anyOf` and `oneOf`
- * it returns true.
+ * True if a body may contain a value at the path `keys`. Returns true for `anyOf` and `oneOf`, because the alternatives
+ * are not searched.
  */
 function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
   const { properties, items, additionalProperties = false, ...others } = mergeAllOf(schema);

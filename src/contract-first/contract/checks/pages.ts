@@ -1,6 +1,6 @@
 /**
- * Reports lists whose pages would break the contract, by their size or because the operation would answer the cursor of
- * the next page with 400.
+ * Reports operations that list records but whose pages would break the contract: a page has too few or too many items
+ * for its schema, or the parameter for the cursor rejects the cursor of the next page.
  */
 import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -20,8 +20,8 @@ import { findCollection } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 
 /**
- * Reports cursors that do not fit their parameter. This is an error for an order that clients can choose by a query
- * parameter, and otherwise a warning.
+ * Reports the orders of a list whose longest cursor does not fit the schema of the cursor's parameter. The problem is
+ * an error if clients can choose the order by a query parameter, and otherwise a warning.
  */
 export function reportCursors(
   operation: Operation,
@@ -72,7 +72,7 @@ function ordersOf(description: AnyDescription, parameters: Parameter[]): { asked
   return { asked, others: asked.length > 0 ? [] : orders };
 }
 
-/** The maximum size of a text in an index, in bytes. The sample letters have one, two and four bytes in UTF-8. */
+/** The maximum size of a text in an index, in bytes. Cursors may contain such a text. */
 const MOST_BYTES = 2600;
 const LETTERS = ['x', 'é', '🐕'];
 
@@ -95,13 +95,13 @@ function longValuesOf(field: Schema, { type }: Field, checking: Checking): unkno
   const most = type === 'int64' ? 2n ** 63n : 2n ** 31n;
   if (type !== 'text') return [minimum ?? -most, maximum ?? most - 1n];
   if (several) return several;
-  // If a pattern may be slow, no long text is tried, so that the build does not hang.
+  // Tries no long text if a pattern may be slow, so that the build does not hang.
   if (!checking.isLinear) return [''];
   const texts = LETTERS.map((letter) => letter.repeat(Math.min(maxLength, MOST_BYTES / Buffer.byteLength(letter))));
   return ['', ...texts.filter((text) => !findWitness([text], true, field, checking))];
 }
 
-/** Reports the schema of a page that an empty page, or one with as many records as the highest `limit`, would break. */
+/** Reports the schema of a page if it rejects an empty page, or a page with as many records as the highest `limit`. */
 export function reportPages({ parameters, replies }: Operation, stored: Schema, report: ReportProblem): void {
   const limit = findLimit(parameters);
   const most = keywordsOf(limit?.schema).maximum ?? Number.POSITIVE_INFINITY;
@@ -116,7 +116,10 @@ export function reportPages({ parameters, replies }: Operation, stored: Schema, 
   }
 }
 
-/** Reports a cursor that its own parameter would reject, so that the link to the next page would not work. */
+/**
+ * Reports an opaque parameter that rejects a cursor of the store, because the link to the next page would then be
+ * answered with 400.
+ */
 export function reportNextLinks(operation: Operation, buildCheck: BuildCheck, report: ReportProblem): void {
   const { method, parameters } = operation;
   for (const { name, in: location, required, schema, int64s } of parameters.filter(({ isOpaque }) => isOpaque)) {

@@ -1,5 +1,6 @@
 /**
- * Finds the schemas of stored records, the replies that every record fits, and fields of requests that would be lost.
+ * Finds the schemas of stored records, the replies that fit every stored record, and fields of requests that would be
+ * lost.
  */
 import type { Body, Content, Operation, ReadContract, RecordSchemas, Reply } from '../../engine/contract/contract.ts';
 import type { Document } from '../../engine/contract/document.ts';
@@ -38,7 +39,7 @@ function findSchema({ document, operations }: ReadContract, name: string): Schem
   return fields.reduce<Schema | undefined>((found, field) => found && objectFieldsOf(found)[field], success?.schema);
 }
 
-/** For each type of column, the schema of its values if the contract does not describe them. */
+/** The schemas of columns for which the description names no schema of the contract, by the type of the column. */
 const FREE: Record<ColumnType, Schema> = {
   int64: { type: 'integer', format: 'int64' },
   int32: { type: 'integer', format: 'int32' },
@@ -50,7 +51,10 @@ const FREE: Record<ColumnType, Schema> = {
   json: {},
 };
 
-/** Returns a closed object schema with the columns that the contract does not describe. */
+/**
+ * Returns a closed object schema for columns that the contract does not describe: all columns of a collection without a
+ * schema in the contract, or internal columns.
+ */
 function toFreeSchema(document: Document, columns: AnyDescription['columns']): Schema {
   const properties = Object.entries(columns).map(([name, { schema, type, isNullable }]): [string, Schema] => {
     const value = schema === undefined ? FREE[type] : schemaOf(document, schema);
@@ -104,7 +108,7 @@ interface Unstorable {
   words: string;
 }
 
-/** For each type of column, sample values that such a column cannot store. */
+/** For each type of column, sample values that a column of this type cannot store. */
 const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
   time: {
     values: ['x', '2026-01-01', '12:00:00Z', '2026-01-01T12:00:00', '2026-13-01T12:00:00Z'],
@@ -143,21 +147,22 @@ export function reportUnstorableFields(
 }
 
 /**
- * Reports fields of a JSON body that would be lost silently: the reply is the record, but neither a column nor the
- * reply contains the field. The contract can mark a field that only the handler needs with `writeOnly`.
+ * Reports fields of a JSON body that would be lost silently. The operation replies with a record, but the record has no
+ * such field, so the field is neither stored nor sent back. If only the handler needs the field, the contract marks it
+ * with `writeOnly`.
  */
 export function reportUnstoredFields(
   { body, replies }: Operation,
   { table, columns }: AnyDescription,
   report: ReportProblem,
 ): void {
-  // All media types of a reply count, because a handler may send the record as XML, for example.
+  // Searches the schemas of all media types of a reply, because a handler may send the record as XML, for example.
   const record = inAllTypes(replies)
     .filter(isSuccess)
     .map(({ schema }) => objectFieldsOf(schema))
     .find((fields) => hasColumns(columns, fields));
   const contents = recordsIn(body);
-  // A further media type whose schema has none of the columns is skipped, because the handler may read it itself.
+  // Skips a media type after the first one if its schema has none of the columns, because the handler may convert it.
   const isOther = (schema: Schema) =>
     schema !== contents[0]?.schema && Object.keys(objectFieldsOf(schema)).every((name) => !(name in columns));
   for (const { type, schema } of record ? contents.filter((one) => !isOther(one.schema)) : []) {
@@ -176,14 +181,15 @@ export function reportUnstoredFields(
 }
 
 /**
- * Returns the JSON contents of a body that may be records. A JSON Patch (RFC 6902) is a list of changes, not a record.
+ * Returns the JSON contents of a body that may be records. Omits JSON Patch (RFC 6902), because its body is a list of
+ * changes.
  */
 export const recordsIn = (body: Body | undefined): Content[] =>
   body?.contents.filter(({ kind, type }) => kind === 'json' && type !== 'application/json-patch+json') ?? [];
 
 const isSuccess = ({ status }: Reply) => status.startsWith('2');
 
-/** Returns the replies that may contain a record as it is stored. */
+/** Returns the successful JSON replies, which may contain a stored record. */
 export const successesOf = (replies: Reply[]): Reply[] =>
   inAllTypes(replies).filter((reply) => reply.isJson && isSuccess(reply));
 
@@ -206,5 +212,5 @@ export function objectFieldsOf(schema: Schema): Record<string, Schema> {
   );
 }
 
-/** True if each column of a collection is among the fields. */
+/** True if each of the columns is among the fields. */
 export const hasColumns = (columns: object, fields: object) => Object.keys(columns).every((name) => name in fields);

@@ -11,7 +11,7 @@ export type SampleRecord = Record<string, unknown>;
 interface Sampled extends Pick<AnyDescription, 'columns'> {
   /** The schemas of the fields, which all sample values fit. */
   fields: Record<string, Schema>;
-  /** The schemas that the caller tries the sample values against. */
+  /** The schemas that the caller checks the sample records against. The samples include values at their limits. */
   wanted: Record<string, Schema>;
   /** The names of the fields that every record contains. */
   required: readonly string[];
@@ -21,8 +21,9 @@ interface Sampled extends Pick<AnyDescription, 'columns'> {
 const MOST_RECORDS = 500;
 
 /**
- * Returns one record with all fields, one with only the required fields, and copies of both with another value in one
- * field. Returns no records if a field's type differs in `wanted`, because then a handler converts its values.
+ * Returns one record with only the required fields, one with all fields, and copies of both in which one field has
+ * another sample value. Returns no records if a field has another type in `wanted`, because then a handler converts its
+ * values.
  */
 export function recordsFor(
   { columns, fields, wanted, required }: Sampled,

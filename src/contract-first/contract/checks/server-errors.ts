@@ -41,13 +41,13 @@ export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain):
   }));
 }
 
-/** The fields of an operation and its replies that determine its errors. */
+/** The fields of an operation and its replies that determine which errors the server sends in this operation. */
 type Named = Pick<Reply, 'status'>;
 export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
 
 /**
- * True if the server can send the code in this operation: `gone` needs a sunset. A 404 needs a path with a parameter,
- * because the server answers 404 if the parameter is empty.
+ * True if the server can send the code in this operation. It sends `gone` only after a sunset date. It sends 404 only
+ * if the path has a parameter, namely for an empty parameter.
  */
 const mayBe = (code: string, status: number, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (status !== 404 || path.includes('{'));
@@ -68,7 +68,7 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
  * be any text of up to 8 KB. All other messages are short constants.
  */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** As many problems as one error may list, with JSON Pointers into all parts of a request. */
+/** The maximum number of problems in one error, with JSON Pointers into all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   const pointer = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
@@ -84,13 +84,14 @@ export const REQUEST_ID = 'AZaz09_--zzzzzzzzzz.0af7651916cd43dd8448eb211c80319c'
 const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 
 /**
- * True if the team must solve a problem in its `src/errors.ts`. The start fails even if the contract itself is right.
+ * True if the problem is about the team's `src/errors.ts`. Such a problem fails the start although the contract itself
+ * may be right.
  */
 export const isOfErrors = ({ words }: ContractProblem): boolean => words.includes(`: ${MADE_BY_TEAM}`);
 
 /**
- * Reports errors whose body does not fit a reply. Most replies have the same faults, so `reported` remembers each
- * fault, and only its first reply is reported.
+ * Reports errors whose body does not fit a reply. Most replies would give the same problem, so `reported` collects the
+ * reported problems, and each is reported only for the first reply.
  */
 export function reportUnfitErrors(
   compiled: CompiledReply,
@@ -148,9 +149,9 @@ function findProblem({ schema, check }: CompiledReply, make: () => unknown): str
 type Fields = Record<string, unknown>;
 
 /**
- * Returns the value with only the fields that the contract names. If the contract names no field of an object, the
- * object keeps all fields. `described` lists the int64 maps of the value, which name its fields; this function also
- * follows their recursive references.
+ * Returns a copy of the value with only the fields that the contract names. An object keeps all fields if the contract
+ * names none of them. `described` lists the int64 maps that describe this value. Their keys are the named fields, also
+ * behind recursive references.
  */
 function namedIn(value: unknown, described: Int64Map[]): unknown {
   if (!isNode(value)) return value;
@@ -166,9 +167,9 @@ function namedIn(value: unknown, described: Int64Map[]): unknown {
 const isEmpty = (body: unknown): boolean =>
   body === null || body === '' || (isNode(body) && Object.values(body).every(isEmpty));
 
-/** Keywords that restrict a text, so that it cannot be a message in plain words. */
+/** Keywords that restrict a text so much that it cannot be a message for people. */
 const NARROW = ['enum', 'const', 'format', 'pattern'];
-/** Matches keywords whose schemas describe the body or its fields and items. */
+/** Matches keywords whose subschemas describe the body itself, its fields or its items. */
 const INSIDE = /^((all|any|one)Of|properties|additionalProperties|items|prefixItems)$/;
 
 /** Returns the path of the first field of a body that may be any text, such as `body.message`. */

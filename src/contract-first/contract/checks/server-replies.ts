@@ -1,6 +1,6 @@
 /**
- * Checks that the server's own errors and headers fit the contract. The shortest and the longest value of each is
- * tried.
+ * Checks that the server's own errors and headers fit the contract. Of each error and header, the checks try the
+ * shortest and the longest value.
  */
 import { challengesOf } from '../../engine/access/challenges.ts';
 import type { AnyContract, Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
@@ -91,8 +91,8 @@ export function findUndeclared({ operations }: ReadContract, domain: AnyDomain):
 }
 
 /**
- * True if the server may send this error in this operation. `ids_used_up` does not count: operations that create
- * records declare it themselves.
+ * True if the server may send this error in this operation. False for `ids_used_up`: the contract declares it in each
+ * operation that creates records, so the lint does not ask for it.
  */
 function isMet(code: string, status: number, { path, security, parameters, body, deprecation }: Operation): boolean {
   const isKeyed = security.length > 0;
@@ -123,7 +123,7 @@ function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statu
   return sent.filter((name) => !declaredHeader(reply, name.toLowerCase()));
 }
 
-/** Returns the headers that the reply requires and that the server does not send. */
+/** Returns the headers that the reply declares as required although the server does not send them. */
 export function missingHeaders(
   reply: Pick<Reply, 'status' | 'headers'>,
   operation: Replying,

@@ -1,7 +1,7 @@
 /**
- * Compares the schema of a request with the schema of the record that the request stores, the record with the replies
- * that contain it, and both with the values that the store sets. A value that fits one of them and not the next would
- * cause a 500.
+ * Compares the schemas that a value passes on its way through the service: the schema of the request, that of the
+ * stored record, and those of the replies that contain the record. Values that the store itself writes are compared as
+ * well. If a value fits one schema but not the next, a request would be answered with 500.
  */
 import type { Content, Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -18,10 +18,13 @@ import { hasColumns, objectFieldsOf, type RecordSchema, recordsIn, successesOf }
 import { recordsFor } from './sample-records.ts';
 import { findUnfitReplies } from './unfit-replies.ts';
 
-/** The maximum number of comparisons for the proofs of one contract. So many take some seconds. */
+/** The maximum number of comparisons for the proofs of one contract. This number of comparisons takes some seconds. */
 const MOST_STEPS = 100_000;
 
-/** Passes values that are known not to fit to `report`, and comparisons without a proof to `warn`. */
+/**
+ * Passes a problem to `report` if a value is known that does not fit, and to `warn` if there is neither such a value
+ * nor a proof.
+ */
 export function reportUnfitRecords(
   operations: Operation[],
   collections: RecordSchema[],
@@ -29,7 +32,8 @@ export function reportUnfitRecords(
   { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const compared = { ...checking, steps: { left: MOST_STEPS } };
-  // Skips a collection if the schema of its records lacks a column: the collection belongs to another contract.
+  // Skips a collection if the schema of its records lacks a column, because the collection then belongs to another
+  // contract.
   const all = collections.filter(({ description: { columns }, stored }) => hasColumns(columns, objectFieldsOf(stored)));
   for (const { words, pointer } of all.flatMap((one) => ofStore(one, checking))) report(words, pointer);
   for (const operation of operations) {
@@ -58,8 +62,8 @@ function ofStore({ description: { schema, columns }, stored }: RecordSchema, che
 }
 
 /**
- * Finds the collection that stores the request's body, by the record in the reply to the request or to a GET of the
- * same path.
+ * Finds the collection that stores the body of a request. It is the collection whose record is in the reply to this
+ * request, or in the reply to a GET of the same path.
  */
 function findRecord(operation: Operation, operations: Operation[], all: RecordSchema[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);
@@ -103,7 +107,7 @@ function ofBody(
     toFindings(findUnfit(given, known[field] as Schema, compared), { ...words, ...place });
   const findings = Object.entries(fields).flatMap(([field, given]) => {
     const column = columns[field];
-    // The store merges an object of a PATCH with the stored one, and checks only the result.
+    // The store merges an object in the body of a PATCH into the stored object, and checks only the merged object.
     const isMerged = method === 'PATCH' && [mergeAllOf(given).type].flat().includes('object');
     const place = { location: `its body.${field}`, at: at + toPointerOf(field) };
     return !column || setBy(column) || column.set || isMerged ? [] : compare(given, field, place);
@@ -122,8 +126,8 @@ function ofBody(
 }
 
 /**
- * Finds a body that the request's schema accepts and that gives an invalid record, because the record's schema has
- * rules over several fields.
+ * Finds a body that the request's schema accepts, although the record made from it breaks a rule over several fields of
+ * the record's schema.
  */
 function findUnstored(
   schema: Schema,

@@ -13,7 +13,7 @@ import { type Finding, findCollection, setBy, toFindings } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 import { recordsFor } from './sample-records.ts';
 
-/** Finds fields of records that do not fit a reply. If all fields fit, compares complete records and lists. */
+/** Finds fields of records that do not fit a reply. If all fields fit, compares whole records and lists of records. */
 export function findUnfitReplies(operation: Operation, all: RecordSchema[], compared: Compared): Finding[] {
   return successesOf(operation.replies).flatMap((reply) => {
     const { collection, isWhole = false } = findCollection(all, objectFieldsOf(reply.schema)) ?? {};
@@ -74,7 +74,8 @@ function findUnfitRecords(
     ? [{ type: 'array', items: record }, [[], ...records.map((one) => [one])]]
     : [record, records];
   const witness = findWitness(values, given, reply.schema, compared);
-  // An empty list is a certain fault only for a page, because other lists may never be empty.
+  // If the list that breaks the reply is empty, this is an error only for a page of records. Other lists may never be
+  // empty.
   const isPage = method === 'GET' && findLimit(parameters) !== undefined;
   const isCertain = isWhole && (isPage || JSON.stringify(witness?.value) !== '[]');
   return toFindings([{ path: '', witness }], toWords(reply, collection, undefined, isCertain));

@@ -1,5 +1,6 @@
 /**
- * Makes unique ids for the HTML elements of a page. Each operation has its own id, and all other ids differ from these.
+ * Makes unique ids for the HTML elements of a page. The id of an operation's element is its operationId. All other ids
+ * differ from the operationIds.
  */
 export function buildIds(operations: Iterable<string>) {
   const taken = new Set(operations);

@@ -92,8 +92,7 @@ done`;
 }
 
 /**
- * Returns a schema and the subschemas of its `allOf`, because one of them may describe items that the others leave
- * open.
+ * Returns the keywords of a schema and those of the subschemas in its `allOf`. Only one of them may describe the items.
  */
 function partsOf(page: PageContext, schema: Schema | undefined): Keywords[] {
   const { allOf = [] } = keywordsOf(page.follow(schema));
@@ -101,8 +100,8 @@ function partsOf(page: PageContext, schema: Schema | undefined): Keywords[] {
 }
 
 /**
- * Returns the fields of the first successful reply of a GET: in `all` those of the body and of the objects in it, in
- * `listed` those of the items of its lists.
+ * Returns the fields of the first successful reply of a GET. `all` contains the fields of the body and of the objects
+ * in it. `listed` contains the names of the fields of list items.
  */
 function fieldsOf(page: PageContext, { method, replies }: Operation) {
   const reply = method === 'GET' ? replies.find(({ status }) => status.startsWith('2'))?.schema : undefined;

@@ -62,7 +62,10 @@ interface Making {
   count: number;
 }
 
-/** Makes a value of a schema. Returns undefined for a schema in `open`, which lists the schemas around this one. */
+/**
+ * Makes a value of a schema. `open` lists the schemas that contain this one. Returns undefined for a schema in `open`,
+ * because a recursive sample would never end.
+ */
 function make(schema: Schema | undefined, making: Making, open: Keywords[]): unknown {
   const keywords = making.flat(schema);
   if (schema === false || open.includes(keywords)) return undefined;

@@ -8,7 +8,7 @@ import type { Ids } from './ids.ts';
 import { type Prose, toText } from './prose.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
-/** The maximum number of listed values. A longer list is omitted, and readers need the description. */
+/** The maximum number of listed values. A longer list is left out of the type. */
 const MOST_VALUES = 12;
 /** The maximum depth of nested schemas without a name. */
 const MOST_LEVELS = 5;

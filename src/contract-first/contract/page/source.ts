@@ -1,5 +1,6 @@
 /**
- * Reads the contract as the page shows it: OpenAPI 3.1, with exact numbers. `follow` and `flat` replace references.
+ * Reads the contract for the reference page: as OpenAPI 3.1, and with exact numbers. `follow` and `flat` replace
+ * references.
  */
 import { stringify } from 'lossless-json';
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
@@ -68,16 +69,16 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
 }
 
 /**
- * Builds a function that merges the subschemas of an `allOf`. If the schema has no description, it gets the
- * descriptions of all subschemas.
+ * Builds a function that merges the subschemas of an `allOf`. If the schema itself has no description, the merged
+ * schema gets the descriptions of all subschemas.
  */
 function buildJoinParts() {
   const joined = new Map<string, Schema>();
   const partsOfJoined = new Map<Schema, Schema[]>();
 
   /**
-   * Returns one schema for a field that several subschemas describe. Equal subschemas give the same object, so that a
-   * recursive schema is recognized as one.
+   * Returns one schema for a field that several subschemas describe. Returns the same object for equal subschemas,
+   * because the page recognizes a recursive schema by its object.
    */
   function joinFields(fields: Schema[]): Schema {
     const parts = fields.flatMap((field) => partsOfJoined.get(field) ?? [field]);
@@ -106,8 +107,8 @@ function buildJoinParts() {
 }
 
 /**
- * Returns the component that a schema refers to: by `$ref`, or as the only subschema of its `allOf` that is more than a
- * description.
+ * Returns the name of the component that a schema refers to, by its `$ref` or by an `allOf` with one reference. Other
+ * subschemas of this `allOf` may contain only a description.
  */
 export function componentNameOf(schema: Schema | undefined): string | undefined {
   const { $ref, allOf = [] } = keywordsOf(schema);

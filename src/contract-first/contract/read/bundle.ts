@@ -172,8 +172,8 @@ function findLoops(origins: Map<unknown, Origin>, folder: string): string[] {
 }
 
 /**
- * Follows keys from the root of the bundle, and returns the origin of the last node on the way that has one. The keys
- * after that node are appended to its keys.
+ * Returns the file and the keys of a node of the bundle. `origins` does not contain all nodes, so the keys after the
+ * last known node are appended to that node's keys.
  */
 function originOf(document: unknown, keys: string[], origins: Map<unknown, Origin>): Origin {
   let node = document;
@@ -196,8 +196,8 @@ function toRenamed({ message }: NormalizedProblem): string[] {
 }
 
 /**
- * Converts a problem of the bundler to one of our messages. Returns none for problems about examples, references inside
- * a file, and files that are not YAML, because other code reports them.
+ * Converts a problem that the bundler found to a message of the build. Returns no message for problems about examples,
+ * references inside a file, and files that are not YAML, because other checks report these.
  */
 function toMissing({ message, location }: NormalizedProblem, folder: string, parsed: Map<Source, unknown>): string[] {
   const [{ source, pointer }] = location as [{ source: Source; pointer: string }];

@@ -10,8 +10,8 @@ type Word = 'readOnly' | 'writeOnly';
 export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
 /**
- * Caches, because many schemas may contain the same one. `hidden` maps a schema to its derived schema; `silent`
- * contains the schemas without such fields.
+ * Caches, because several schemas may contain the same subschema. `hidden` maps a schema to its derived schema.
+ * `silent` contains the schemas in which no field has the keyword.
  */
 const known = {
   readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
@@ -19,8 +19,9 @@ const known = {
 };
 
 /**
- * Replaces the schema of each field with this keyword by one that rejects all values (our keyword `hidden`), and
- * removes the field from `required`. Returns the same object if there is no such field.
+ * Derives a schema without the fields that have the keyword `readOnly` or `writeOnly`. Their schemas are replaced by
+ * one that rejects all values (our keyword `hidden`), and their names are removed from `required`. Returns the same
+ * object if no field has the keyword.
  */
 export function withoutFields(word: Word, schema: Keywords): Keywords;
 export function withoutFields(word: Word, schema: Schema): Schema;
@@ -33,8 +34,8 @@ export function withoutFields(word: Word, schema: Schema): Schema {
 }
 
 /**
- * Hides fields. `names` lists the hidden fields of all subschemas for the same value, because `required` may be in
- * another subschema than the field.
+ * Hides the fields with the keyword. `names` also lists the hidden fields of other subschemas for the same object,
+ * because a field may be in one subschema of an `allOf` and its name in `required` of another.
  */
 function hide(word: Word, schema: Keywords, names: string[]): Keywords {
   const target = targetOf(schema);
@@ -55,10 +56,7 @@ function namesOf(word: Word, schema: Schema): string[] {
   });
 }
 
-/**
- * True if the schema, or a schema inside it, has the keyword. If none has it, all visited schemas are added to
- * `silent`.
- */
+/** True if the schema or a schema inside it has the keyword. If not, adds all visited schemas to `silent`. */
 function mentions(word: Word, schema: Keywords): boolean {
   const { silent } = known[word];
   const seen = new Set([schema]);

@@ -1,7 +1,7 @@
 /**
  * Reports keywords whose value has a wrong type, such as a text instead of a schema, before other code reads them. Also
- * reports fields that are an int64 in one alternative and another number in the next, and int64 values with keywords
- * that are not supported for them.
+ * reports two mistakes with 64-bit integers: a field that is an int64 in one alternative and another number in the
+ * next, and keywords that are not supported for int64.
  */
 import { type Int64Map, int64sOf } from '../../engine/schema/int64-map.ts';
 import { isMap, type Keywords, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
@@ -16,7 +16,10 @@ interface KeywordType {
   keywords: string[];
   fits: (value: unknown) => boolean;
   words: string;
-  /** Returns the schemas inside a valid value of the keyword, each with the key that problems name for it. */
+  /**
+   * Returns the schemas inside a valid value of the keyword. `key` is the name of such a schema in the text of
+   * problems, or empty.
+   */
   within?: (value: never) => [key: string, schema: unknown][];
 }
 
@@ -47,7 +50,7 @@ const KEYWORD_TYPES: KeywordType[] = [
   { keywords: ['enum'], fits: isList, words: 'a list of values' },
 ];
 
-/** Schemas without a fault, which need not be visited again. */
+/** Schemas that were visited and have no mistake. */
 const sound = new WeakSet<object>();
 
 /**
@@ -92,8 +95,8 @@ const MIXED =
   'is int64 in one alternative and not in another: give it type: integer, format: int64 in each, or in none where it may be a fraction';
 
 /**
- * Finds the 64-bit integers of a schema, and reports those that are not supported. `name` is the value's name in
- * problems.
+ * Finds the 64-bit integers of a schema, and reports keywords that are not supported for them. `name` is the name of
+ * the schema's value in problems.
  */
 export function findInt64s(schema: Schema, name: string, report: ReportProblem): Int64Map {
   const int64s = int64sOf(schema);
@@ -123,8 +126,9 @@ function reportInt64Map(int64s: Int64Map, name: string, reportAny: ReportProblem
 }
 
 /**
- * Reports a recursive reference to the schema itself, and fields that are an int64 here and another number in the
- * target of a recursive reference. The target itself is checked where it is first met.
+ * Reports a schema that consists only of a reference to itself. Also reports a field that is an int64 here and another
+ * number in the target of a recursive reference. The fields inside the target are checked when the target itself is
+ * visited.
  */
 function reportRecursion(int64s: Int64Map, recursion: Int64Map, name: string, report: ReportProblem): void {
   if (recursion.recursions.has(recursion)) report(`${name}: its schema is nothing but itself`);

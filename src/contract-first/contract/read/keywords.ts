@@ -1,6 +1,6 @@
 /**
- * Checks that the server's own `x-` keywords are where they apply, with valid values. Ignores other `x-` keywords. Also
- * checks that all numbers of the contract can be kept exactly.
+ * Checks the server's own `x-` keywords: each must be at a node that may have it, with a valid value. Ignores other
+ * `x-` keywords. Also reports numbers in the contract that a double would round.
  */
 import type { Deprecation } from '../../engine/contract/contract.ts';
 import { type Document, mapOperations, type OperationNode } from '../../engine/contract/document.ts';

@@ -118,9 +118,10 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
 }
 
 /**
- * Matches the server's own paths that operations cannot use, because readers and health checks expect them there. `/`
- * and `/openapi.json` are not among them. If an operation uses `/`, the server does not redirect it to the
- * documentation; if an operation uses `/openapi.json`, the contract's files are below `/docs`.
+ * Matches paths that the server itself serves, so operations cannot use them: readers expect the documentation at
+ * `/docs`, and health checks expect `/livez` and `/readyz`. The server also serves `/` and `/openapi.json`, but
+ * operations may use them. If one uses `/`, the server does not redirect `/` to the documentation. If one uses
+ * `/openapi.json`, the contract's files are below `/docs`.
  */
 const SERVED = /^\/(docs(\/.*)?|livez|readyz)$/;
 

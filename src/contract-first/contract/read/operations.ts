@@ -139,10 +139,10 @@ function toReply(status: string, { content = {}, headers = {} }: ResponseNode, r
   const types = toTypes(content, name, report);
   const problems = new Map<string, string | undefined>();
   const [first = { type: PLAIN_JSON, media: {} }] = types;
-  // The usual type is sent unless the handler chooses another one.
+  // The media type that is sent unless the handler chooses another one.
   const usual = types.find(({ type }) => isJson(type)) ?? first;
   const inType = ({ type, media }: typeof usual): Reply => {
-    // A type that is neither JSON nor the usual one is sent unchecked, so its schema is ignored.
+    // The server does not check bodies of any other type than JSON and the usual type, so it ignores their schemas.
     const own = type === usual.type || isJson(type) ? media?.schema : undefined;
     const schema = withoutFields('writeOnly', own ?? {});
     const reportBody = reportIn((words, pointer) => problems.set(words, pointer), toSchemaPointer(type));
@@ -170,8 +170,9 @@ function reportRepeated(replies: Reply[], report: ReportProblem): void {
 }
 
 /**
- * Reads a request's body. If one media type is JSON, a type that the server could not check is omitted, and requests
- * with it are answered with 415. Otherwise such a type is a build error.
+ * Reads the media types of a request's body. Some types have a schema that the server cannot check. If the body also
+ * has a JSON type, such a type is left out, and requests with it are answered with 415. Otherwise the type is a build
+ * error.
  */
 function toBody(source: BodyNode | undefined, report: ReportProblem): Body | undefined {
   if (!source) return undefined;

@@ -140,7 +140,10 @@ function isFlat(schema: Schema): boolean {
   return isObject && [...Object.values(properties), additionalProperties].every(isField);
 }
 
-/** Reports an array that shares a segment of the path with other text: its items are split before they are decoded. */
+/**
+ * Reports an array that shares a path segment with other text. The server splits the whole segment into items, so the
+ * text would become part of an item.
+ */
 function findShared(
   path: string,
   { name, in: location }: ParameterNode,

@@ -135,9 +135,10 @@ function combine(target: Keywords, beside: Keywords): Keywords {
 type Discriminated = Keywords & Required<Pick<Keywords, 'discriminator'>>;
 
 /**
- * Converts `discriminator` next to `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25): the field selects one schema, and
- * only this schema is checked, so that all errors are about it. `source` is the schema before its references are
- * resolved: their names are the values of the field.
+ * Converts a `discriminator` next to `oneOf` or `anyOf` (OpenAPI 3.1, section 4.8.25) to `if` and `then`. The
+ * discriminator's field selects one alternative, and only this alternative is checked, so that all problems are about
+ * it. `source` is the schema before its references were resolved, because the names of the referenced schemas are the
+ * values of the field.
  */
 function discriminated(source: Keywords, resolved: Discriminated, document: unknown, report: ReportProblem): Keywords {
   const { anyOf = [], oneOf: branches = anyOf, discriminator, ...others } = resolved;
@@ -173,8 +174,8 @@ function discriminated(source: Keywords, resolved: Discriminated, document: unkn
 }
 
 /**
- * True if a schema, or an alternative in it, describes the field. Also true for a schema that is not resolved yet,
- * because its fields are unknown.
+ * True if the schema or an alternative in it describes the field. Also true for a recursive reference, because its
+ * target is not resolved yet, and its fields are unknown.
  */
 function mayHave(name: string, schema: Schema): boolean {
   const { properties = {}, allOf = [], anyOf = [], oneOf = [] } = keywordsOf(schema);
@@ -182,8 +183,9 @@ function mayHave(name: string, schema: Schema): boolean {
 }
 
 /**
- * Returns the values of the discriminator's field that select this branch: from the mapping; without a mapping, the
- * field's `enum` or `const`; without these, the last segment of the branch's reference.
+ * Returns the values of the discriminator's field that select this alternative (`branch`). They come from the mapping.
+ * If the mapping does not name the alternative, they come from the field's `enum` or `const`, and otherwise from the
+ * last segment of the alternative's reference.
  */
 function namesOf(
   reference: Schema | undefined,
@@ -203,15 +205,15 @@ function namesOf(
 const REFERENCE = /^\$(ref|id|anchor|dynamicRef|dynamicAnchor|schema)$/;
 
 /**
- * Returns the document for code that follows every `$ref` and `$id`. Omits keys of this name that are data: fields
- * named `$ref`, and keys inside examples and other values.
+ * Returns the document for libraries that treat every key `$ref` or `$id` as a reference. Removes such keys if they are
+ * data: fields named `$ref`, and keys inside examples and other values.
  */
 export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>
   hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 
 /**
- * True if a document may contain such data: a `$ref` that does not lead to a component, or an `$id`. `json` is the same
- * document as text, which is faster to search.
+ * True if a document may contain keys such as `$ref` that are data. It searches for a `$ref` that does not lead to a
+ * component, and for keys such as `$id`. `json` is the same document as text, because a text is faster to search.
  */
 function hasFalseReferences(json: string, document: unknown): boolean {
   if (/"\$(id|anchor|dynamicRef|dynamicAnchor|schema)":/.test(json)) return true;

@@ -27,8 +27,8 @@ interface Compiled {
 const DANGLING = /^Can't resolve (.*?)(?:, only internal refs are supported\.)?$/;
 
 /**
- * The advice for a document of Swagger 2. The tool converts most of it, and the build then reports the rest with its
- * location.
+ * The advice for a document of Swagger 2. The tool converts most of the document, and the build then reports the
+ * remaining problems with their locations.
  */
 const CONVERT = 'convert it to 3.1: npx @scalar/cli document upgrade <file> --output <file>';
 
@@ -38,7 +38,10 @@ const DIALECTS: unknown[] = [
   'https://json-schema.org/draft/2020-12/schema',
 ];
 
-/** Returns the problem if the only one is a dangling reference. @throws ContractError that lists all other problems */
+/**
+ * Returns a dangling reference as a problem, or undefined if the document is valid.
+ * @throws ContractError that lists all other problems
+ */
 export async function findInvalid(document: Record<string, unknown>): Promise<ContractProblem | undefined> {
   const { openapi, swagger, jsonSchemaDialect = DIALECTS[0] } = document;
   if (swagger !== undefined) throw new ContractError([`it is OpenAPI ${swagger}; ${CONVERT}`]);
@@ -62,8 +65,8 @@ export async function findInvalid(document: Record<string, unknown>): Promise<Co
   if (reference !== undefined)
     return { words: `$ref ${reference} is not in this document`, pointer: findReference(reference, document) };
   const problems = describe(errors);
-  // All errors are in parts that no operation uses. The validator stops at the first error, so the paths are checked
-  // once more alone.
+  // The validator has found errors only in parts that no operation uses. It stops at the first error, so the paths are
+  // checked once more without these parts.
   if (problems.length === 0) problems.push(...describe(findErrors(whole.paths)));
   if (problems.length > 0) throw new ContractError(problems);
   return undefined;
@@ -94,13 +97,13 @@ function findReference($ref: string, node: unknown, at = ''): string | undefined
 }
 
 /**
- * Matches the pointers of parts that no operation uses directly. Only the lint reports their faults. A faulty component
- * is reported by the operations that refer to it.
+ * Matches the pointers of parts that no operation uses directly. Only the lint reports faults in these parts. A faulty
+ * component is reported with each operation that refers to it.
  */
 const UNUSED = /^\/(info|servers|tags|externalDocs|webhooks|components|security|x-[^/]*)\//;
 
 /**
- * Matches the faults in `UNUSED` parts that are reported nevertheless, because the server reads these parts of every
+ * Matches the faults in `UNUSED` parts that are reported all the same, because the server reads these parts of every
  * contract.
  */
 const READ_PARTS = /^\/(info(\/title)?|servers|components(\/\w+)?|security) (must be|needs title)/;
@@ -127,12 +130,12 @@ function findFault(operation: object): Fault | undefined {
   return fault && { ...fault, pointer: fault.pointer.slice('/paths/~1/get'.length) };
 }
 
-/** A part of an operation, such as its body, for a check of this part alone. */
+/** A part of an operation, such as its body, and a smaller operation that contains only this part. */
 interface Part {
   name: string;
-  /** The pointer to the part in the complete operation. */
+  /** The JSON Pointer to the part in the complete operation. */
   pointer: string;
-  /** The pointer to the part in `alone`, an operation that contains only this part. */
+  /** The JSON Pointer to the part in `alone`. */
   at: string;
   alone: Record<string, unknown>;
 }

@@ -1,6 +1,6 @@
 /**
- * Reports schemas that no value fits: each listed value breaks another keyword, or a name in `required` is misspelt.
- * Also reports defaults that do not fit their own schema.
+ * Reports schemas that no value fits: all values in `enum` break another keyword, or `required` contains a misspelt
+ * name. Also reports defaults that do not fit their own schema.
  */
 import type { BuildCheck } from '../../engine/schema/checks.ts';
 import { type Keywords, keywordsOf, type ReportProblem, reportIn, type Schema } from '../../engine/schema/json.ts';
@@ -8,7 +8,7 @@ import { scopeOf, subschemasOf, targetOf, toInnerPointer } from '../../engine/sc
 import { patternsIn } from './keyword-subsets.ts';
 import { isClosed } from './subsets.ts';
 
-/** Keywords whose schemas may be impossible to satisfy on purpose. */
+/** Keywords whose subschemas may reject all values on purpose. */
 const CONDITIONS = ['not', 'if'];
 
 export function reportImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
@@ -28,10 +28,10 @@ export function reportImpossible(schema: Schema, name: string, buildCheck: Build
 /** Matches a pattern without groups and with at most one repetition. */
 const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 
-/** True if all patterns of a schema are quick enough to try values. A slow pattern could run for years. */
+/** True if all patterns of a schema are quick, so that values can be tried. A slow pattern could run for years. */
 export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
-/** Keywords whose schemas may have a default that the server fills in. */
+/** Keywords whose subschemas may have a default that the server fills in. */
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
 /** Reports a default that does not fit its own schema: each request that omits the value would be answered with 400. */
@@ -48,10 +48,7 @@ export function reportUnfitDefaults(schema: Schema, name: string, buildCheck: Bu
   });
 }
 
-/**
- * Calls `judge` for a schema and for the schemas inside it, under the keywords that `isMeant` selects. A schema is
- * judged once, however many references lead to it.
- */
+/** Calls `judge` once for a schema, and once for each schema inside it under keywords that `isMeant` accepts. */
 function visit(
   schema: Schema,
   [name, pointer]: [name: string, pointer: string],
@@ -129,7 +126,7 @@ function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
   return [...new Set(parts.flatMap(({ required = [] }) => required))].filter((field) => !known.has(field));
 }
 
-/** True if the generated type of a reply allows fields that the schema does not name. */
+/** True if the generated TypeScript type of a reply allows fields that the schema does not name. */
 function mayHaveMore(parts: Keywords[]): boolean {
   const hasOthers = parts.some((part) => EXTRA_FIELD_KEYWORDS.some((keyword) => part[keyword]));
   const isSilent = parts.every(({ properties = {} }) => Object.keys(properties).length === 0);
@@ -141,8 +138,8 @@ const EXTRA_FIELD_KEYWORDS = ['additionalProperties', 'patternProperties', 'unev
 const isOfValue = (keyword: string) => scopeOf(keyword) === 'value';
 
 /**
- * Returns the schema and the schemas under the selected keywords, such as `allOf`, each once. All of them describe the
- * same value.
+ * Returns the schema and all schemas under the keywords that `isPart` accepts, such as `allOf`, each once. All of them
+ * describe the same value.
  */
 export function partsOf(schema: Schema, isPart: (keyword: string) => boolean, seen = new Set<Schema>()): Keywords[] {
   if (typeof schema === 'boolean' || seen.has(schema)) return [];

@@ -1,16 +1,17 @@
 /**
- * Compares keywords of two schemas. Types, listed values and limits are compared alone; fields, items and conditions
- * are compared together with the keywords that they depend on.
+ * Rules that prove that all values of one schema (`given`) fit a keyword of another schema (`outer`). A rule for
+ * `type`, `enum` or a limit reads only this keyword. A rule for fields, items or conditions also reads the keywords
+ * that this keyword depends on.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { subschemasOf, targetOf, toInnerPointer } from '../../engine/schema/subschemas.ts';
 import { isMultiple } from '../../json/exact-number.ts';
 
-/** Returns true if every value of the first schema fits the second. */
+/** True if every value of `inner` is proven to fit `outer`. */
 type Fits = (inner: Schema, outer: Schema) => boolean;
 
-/** True if every value of `given` fits `then` or `else` of `outer`. */
+/** True if every value of `given` fits `then` or `else` (`keyword`) of `outer`, if that applies. */
 function isConditioned(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const [wanted = true, own = true] = keyword === 'then' ? [outer.then, given.then] : [outer.else, given.else];
   if (outer.if === undefined) return true;
@@ -25,8 +26,8 @@ const requiredOf = ({ dependentRequired = {} }: Keywords) =>
   Object.entries(dependentRequired).map(([name, names]): [name: string, part: Schema] => [name, { required: names }]);
 
 /**
- * Returns pairs of a field and a schema: an object with the field must fit the schema. An `if` that only requires one
- * field has the same effect as `dependentSchemas`.
+ * Returns pairs of a field's name and a schema: an object that contains the field must fit the schema. Such pairs come
+ * from `dependentRequired`, `dependentSchemas`, and an `if` that only requires one field.
  */
 function dependentsOf(schema: Keywords): [name: string, part: Schema][] {
   const { dependentSchemas = {}, if: condition, then = true } = schema;
@@ -39,7 +40,7 @@ function dependentsOf(schema: Keywords): [name: string, part: Schema][] {
   ];
 }
 
-/** True if every value of `given` fits the schemas that `outer` demands of objects with certain fields. */
+/** True if every object of `given` fits the schemas that `outer` demands if the object contains certain fields. */
 function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   return dependentsOf(outer).every(([name, part]) => {
     const own = dependentsOf(given).filter(([field]) => field === name);
@@ -47,7 +48,7 @@ function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   });
 }
 
-/** True if every list of `given` has as many items that fit `contains` as `outer` requires. */
+/** True if in every list of `given`, the number of items that fit `contains` is within the limits of `outer`. */
 function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { contains, minContains = 1, maxContains = Infinity } = outer;
   const { contains: own, minContains: least = 1, maxContains: most = Infinity } = given;
@@ -56,7 +57,7 @@ function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: stri
   return Number(minContains) === 0 || (own !== undefined && least >= minContains && fits(own, contains));
 }
 
-/** True if every list of `given` has items that fit `items` or `prefixItems` of `outer`. */
+/** True if the items of every list of `given` fit `items` or `prefixItems` (`keyword`) of `outer`. */
 function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { items = true, prefixItems = [] } = outer;
   const { items: others = true, prefixItems: own = [], maxItems = Infinity } = given;
@@ -69,7 +70,8 @@ function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string
 }
 
 /**
- * Returns the schema of a field. If it is unknown whether a pattern matches the name, the result may allow more values.
+ * Returns the schema of a field. It may allow too many values if a pattern in `patternProperties` is invalid or too
+ * slow, so that it is unknown whether the pattern matches the field's name.
  */
 export function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties }: Keywords): Schema {
   const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : [];
@@ -102,8 +104,8 @@ function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: strin
 }
 
 /**
- * Matches keywords that depend on other keywords of the same schema. An equal keyword in another schema may mean
- * something else.
+ * Matches keywords whose meaning depends on other keywords of the same schema. Two schemas with an equal keyword of
+ * this list may therefore still accept different values.
  */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
@@ -129,12 +131,12 @@ type Bound = number | bigint | undefined;
 const isAtLeast = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one >= other;
 const isMore = (one: Bound, other: Bound) => one !== undefined && other !== undefined && one > other;
 
-/** The maximum number of ways to match a pattern. To try so many takes some milliseconds. */
+/** The maximum number of ways to match a pattern that is tried. Trying them all takes some milliseconds. */
 const WAYS = 1_000_000;
 
 /**
- * True if a pattern matches; undefined if the pattern is invalid or could take long. A pattern that is invalid with the
- * flag `u` is tried without it.
+ * True if a pattern matches the text. Returns undefined if the pattern is invalid or could take too long. A pattern
+ * that is invalid with the flag `u` is tried without this flag.
  */
 export function isMatch(pattern: string, text: string): boolean | undefined {
   if (waysThrough(pattern, text.length) > WAYS) return undefined;
@@ -175,8 +177,9 @@ export const patternsIn = (schema: Schema | undefined): string[] =>
   );
 
 /**
- * Returns an upper bound for the number of ways in which a pattern can match. In a repeated group, the matcher may
- * choose anew at each letter; in any other repetition it chooses only the length.
+ * Returns an upper bound for the number of ways in which a pattern can match a text of this length. A repetition such
+ * as `a*` can end after any letter. A repeated group can choose among all its alternatives again at each letter, so the
+ * number grows exponentially with the length.
  */
 function waysThrough(pattern: string, length: number): number {
   const syntax = pattern.replace(LETTER, '').replaceAll('(?', '(');
@@ -204,7 +207,7 @@ export function isWithinLimit(keyword: string, limit: unknown, one: unknown): bo
   return keyword === 'maximum' && isAtLeast(bound, number);
 }
 
-/** Returns true if every value of `given` is proven to fit one keyword of `outer`. */
+/** Proves that every value of `given` fits the keyword of `outer`. Returns false if there is no proof. */
 export type SubsetRule = (outer: Keywords, given: Keywords, fits: Fits, keyword: string) => boolean;
 
 const isNoLower: SubsetRule = (outer, given, _fits, keyword) =>
@@ -256,7 +259,7 @@ const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
 /**
- * Returns the first integer after an exclusive limit. For a schema that is not of integers, returns the limit itself.
+ * Returns the first integer beyond an exclusive limit. Returns the limit itself if the schema also allows fractions.
  */
 const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
   type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;

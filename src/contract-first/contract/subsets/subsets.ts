@@ -1,5 +1,5 @@
 /**
- * Proves that every value of one schema fits another. A result of false only means that there is no proof.
+ * Proves that every value of one schema fits another schema. If a function here returns false, there is only no proof.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, type Keywords, type Schema } from '../../engine/schema/json.ts';
@@ -20,7 +20,7 @@ import {
 } from './keyword-subsets.ts';
 
 /**
- * The remaining number of comparisons. A proof that needs more of them fails. Comparisons are counted instead of time,
+ * The remaining number of comparisons. A proof that needs more comparisons fails. The limit is a number and not a time,
  * so that a busy machine proves as much as an idle one.
  */
 export interface Steps {
@@ -39,8 +39,8 @@ export function isSubset(inner: Schema, outer: Schema, limit = NO_LIMIT): boolea
 const bare = new WeakMap<Keywords, Schema>();
 
 /**
- * Removes annotations, and replaces each recursive reference by the number of its target, so that equal schemas are
- * equal objects. A schema is converted only once, however many others contain it.
+ * Removes annotations, and replaces each recursive reference by a number for its target, so that two schemas with the
+ * same rules are deeply equal. The result is cached for each schema.
  */
 function toBare(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;

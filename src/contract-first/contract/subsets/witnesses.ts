@@ -6,7 +6,7 @@ import { partsOf } from './impossible.ts';
 import { fieldOf, isMatch, patternsIn, valuesOf } from './keyword-subsets.ts';
 import { isSubset, type Steps } from './subsets.ts';
 
-/** A field, or the value itself, with values that may not fit the other schema. */
+/** A field with values that may not fit the other schema. It can also be the compared value itself. */
 export interface Unfit {
   /** The path from the compared value to the field: `.zip`, or empty for the value itself. */
   path: string;
@@ -14,7 +14,7 @@ export interface Unfit {
   witness: Witness | undefined;
 }
 
-/** A counterexample and the first problem with it. The text of the problem calls the value `it`. */
+/** A counterexample, and the first problem that the check reports for it. The problem calls the value `it`. */
 export interface Witness {
   value: unknown;
   problem: string;
@@ -30,8 +30,8 @@ export interface Compared {
 
 /**
  * Finds the fields of `given` with values that do not fit `wanted`. Null always fits, because it stands for an absent
- * field. Schemas that differ in their types or listed values give no result: TypeScript already makes the handler
- * convert such values.
+ * field. If the schemas have different types or listed values, nothing is returned, because then TypeScript already
+ * forces the handler to convert the values.
  */
 export function findUnfit(given: Schema, wanted: Schema, parts: Compared, path = ''): Unfit[] {
   if (given === wanted || parts.steps.left <= 0 || !areTypedAlike(given, wanted)) return [];
@@ -42,7 +42,7 @@ export function findUnfit(given: Schema, wanted: Schema, parts: Compared, path =
   return witness || inside.length === 0 ? [{ path, witness }] : inside;
 }
 
-/** Returns the pairs of schemas for fields or items that both schemas describe. */
+/** Returns pairs of schemas to compare: one pair for each field of `given`, and one for the items. */
 function pairsWithin(given: Schema, wanted: Schema): [path: string, given: Schema, wanted: Schema][] {
   const [own, other] = [mergeAllOf(given), mergeAllOf(wanted)];
   const fields = Object.entries(own.properties ?? {}).map(([name, field]): [string, Schema, Schema] => [
@@ -95,11 +95,11 @@ const SAMPLE_TEXTS = ['x', 'X', '0', ' ', '-'];
 const SAMPLE_VALUES = [0.5, true, '2026-01-31', '2026-01-31T12:00:00Z', 'a@b.example', 'https://a.example/', '/a'];
 const UUID = '00000000-0000-4000-8000-000000000000';
 
-/** The maximum number of letters or items in a value that is tried. */
+/** The maximum number of letters in a text that is tried. */
 const MOST_LETTERS = 100_000;
 const MOST_ITEMS = 1000;
 
-/** Returns values at the limits of both schemas, to be tried. Not all of them fit `given`. */
+/** Returns sample values at the limits of both schemas. Not all of these values fit `given`. */
 export function valuesFor(given: Schema, wanted: Schema, buildCheck: BuildCheck): unknown[] {
   const parts = [given, wanted].flatMap((schema) => partsOf(keywordsOf(schema), isPart));
   const bounds = parts.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) =>
@@ -131,7 +131,7 @@ function add(bound: number | bigint, step: number): number | bigint {
   return typeof bound === 'bigint' ? bound + BigInt(step) : bound + step;
 }
 
-/** Returns the limits of lengths, and the next shorter and longer length of each. */
+/** Returns the limits of lengths in these schemas, and for each limit the next shorter and the next longer length. */
 function limitsOf(parts: Keywords[], least: string, most: string, limit: number): number[] {
   const all = parts.flatMap(({ [least]: low = 1, [most]: high = 1 }) => [low, high] as number[]);
   const beside = [...new Set(all.flatMap((length) => [length - 1, length, length + 1]))];
