@@ -14,32 +14,35 @@ export interface CheckedKey extends NeededKey {
 }
 
 interface AdmissionOptions {
-  /** The alternative security requirements, each a list of keys. A request must meet only one of them. */
+  /**
+   * The alternative security requirements. Each is a list of keys, all of which a request must send. A request must
+   * meet only one alternative.
+   */
   alternatives: CheckedKey[][];
   realm: string;
-  /** The rate limit of an address for requests without a valid key. */
+  /** The rate limit for requests without a valid key, counted for each client address. */
   unauthorizedRate: Rate | undefined;
   limits: RateLimits;
   over: SendTooManyRequests;
   isKeyOptional: boolean;
 }
 
-/** The state of the check of one request. */
+/** The state of checking one request. */
 interface Attempt {
   request: FastifyRequest;
   state: RequestState;
   reply: FastifyReply;
   done: (failure?: HttpError) => void;
-  /** The owner of the first key of the alternative that is being checked. */
+  /** The owner of the first key of the alternative that is being checked now. */
   caller?: Caller;
   /**
-   * The id that the request was already counted for. If another alternative finds the same id, the request is not
-   * counted again.
+   * The id that this request was already counted for. A second alternative may find the same id again; the request must
+   * not be counted twice.
    */
   counted?: string;
   /** The reason why `verifyToken` rejected the token. */
   tokenProblem?: string;
-  /** The 403 for a key that lacks scopes. It is sent only after all alternatives have failed. */
+  /** The 403 for a valid key that lacks scopes. This reply is sent only if no other alternative admits the request. */
   denied?: HttpError;
 }
 
@@ -58,8 +61,8 @@ export class Admission {
     this.#check({ request, state: stateOf(request), reply, done }, 0, 0);
 
   /**
-   * Checks one key of an alternative, whose index is `step`, and then the next one. If a key is missing or not valid,
-   * continues with the next alternative.
+   * Checks the key at index `step` of the alternative at `index`. If the key is valid, continues with the next key of
+   * this alternative; otherwise continues with the next alternative.
    */
   #check(attempt: Attempt, index: number, step: number): void {
     const key = this.#options.alternatives[index]?.[step];
@@ -87,8 +90,8 @@ export class Admission {
   }
 
   /**
-   * Continues with this alternative if the caller has the scopes that the key needs, and otherwise with the next
-   * alternative.
+   * If the caller has the scopes that this key needs, continues with the next key of this alternative, or admits the
+   * request after the last key. Otherwise continues with the next alternative.
    */
   #judge(attempt: Attempt, found: Caller, index: number, step: number): void {
     const { alternatives, realm } = this.#options;
@@ -104,7 +107,7 @@ export class Admission {
     else this.#pass(attempt, attempt.caller);
   }
 
-  /** Admits the request. The caller is undefined if the operation does not need a key and no valid key was sent. */
+  /** Admits the request. `caller` is undefined if no valid key was sent, and the operation does not need one. */
   #pass({ request, state, done }: Attempt, caller: Caller | undefined): void {
     if (caller) caller.use.usedAt = Date.now();
     state.caller = caller;

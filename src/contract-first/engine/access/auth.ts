@@ -19,9 +19,9 @@ import { buildUses, StoredKeys } from './stored-keys.ts';
 import { buildIdentifyToken } from './token-auth.ts';
 
 export interface Rates {
-  /** The rate limit of keys without their own limit. */
+  /** The rate limit of each key for which no other limit is stored. */
   keyRate?: Rate | undefined;
-  /** The rate limit of an address for requests without a valid key. */
+  /** The rate limit for requests without a valid key, counted for each client address. */
   unauthorizedRate?: Rate | undefined;
 }
 
@@ -29,11 +29,11 @@ export interface AuthOptions {
   logger: Logger;
   store: Store;
   /**
-   * Checks tokens of other issuers. If it is missing, clients must send one of the service's own keys instead of such a
-   * token.
+   * Checks tokens of other issuers. Without `verifyToken`, clients must send one of the service's own keys in place of
+   * such a token.
    */
   verifyToken?: VerifyToken<Claims> | undefined;
-  /** Keys that are valid in addition to the stored ones. */
+  /** Keys that are valid in addition to the keys in the store. */
   apiKeys: readonly string[];
   /** The `realm` in the `WWW-Authenticate` header. */
   realm: string;
@@ -42,13 +42,16 @@ export interface AuthOptions {
   countWindow?: WindowCounter | undefined;
   /** Returns the address of a request's client. By default, this is Fastify's `request.ip`. */
   toAddress?: ((request: FastifyRequest) => string | undefined) | undefined;
-  /** Called whenever the stored keys have been read. */
+  /** Called after each successful read of the stored keys. */
   onRead?: (() => void) | undefined;
-  /** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
+  /** How long the keys that were last read remain valid while the store cannot be read, in milliseconds. */
   maxKeyAge?: number;
 }
 
-/** Builds the hook of an operation: it admits a request that meets one of these security requirements. */
+/**
+ * Builds the hook of an operation. The hook admits a request if it meets at least one of the requirements in
+ * `security`.
+ */
 export type AuthFor = (
   security: Requirement[],
   over: SendTooManyRequests,
@@ -56,9 +59,9 @@ export type AuthFor = (
 ) => onRequestHookHandler;
 
 /**
- * Prepares the check of keys, and returns a function that builds the hook of an operation. A request without the needed
- * keys gets 401, or 403 if its key only lacks scopes. It gets 429 over a rate limit, and 503 while the keys cannot be
- * read.
+ * Prepares the check of keys, and returns a function that builds the hook of an operation. The hook replies with 401 if
+ * a request lacks the needed keys, with 403 if its key only lacks scopes, with 429 if a rate limit is exceeded, and
+ * with 503 while the stored keys cannot be read.
  */
 export async function addAuth(
   app: FastifyInstance,
@@ -108,8 +111,8 @@ export async function addAuth(
 const counters = new WeakMap<Store, WindowCounter>();
 
 /**
- * Returns the same counter for every call with a store, so that all contracts on the store count the uses of a key
- * together.
+ * Returns the rate counter of a store. All contracts on the same store share one counter, so that the uses of a key are
+ * counted together.
  */
 function counterOf(store: Store): WindowCounter {
   const counter = counters.get(store) ?? buildWindowCounter();

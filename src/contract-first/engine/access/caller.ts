@@ -1,4 +1,4 @@
-/** The sender of a request, described by the id and the name of a key, never by the key itself. */
+/** The sender of a request. The sender is described by the id and the name of the key, never by the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claims } from '../../registered.ts';
 import { KEY_BUCKET, parseRate, TOKEN_BUCKET } from '../../store/rates.ts';
@@ -6,17 +6,20 @@ import type { KeyOwner, Rate, StoredKey } from '../../store/store.ts';
 import type { HttpError } from '../errors/catalogue.ts';
 import type { Verified } from '../tokens.ts';
 
-/** When the key was last used, in milliseconds since 1970. Undefined if the store already contains this time. */
+/**
+ * The time when the key was last used, in milliseconds since 1970. Undefined if this time is already written to the
+ * store.
+ */
 export interface KeyUsage {
   usedAt: number | undefined;
 }
 
 export interface Caller extends KeyOwner {
-  /** The claims of a token; undefined for a key. */
+  /** The claims of the caller's token; undefined if the caller sent a key. */
   readonly claims: Claims | undefined;
   /**
-   * The id for rate limits, and for the `Idempotency-Key`s of tokens. Keys and tokens have different prefixes, so that
-   * they never share an id.
+   * The id under which the caller's requests are counted for rate limits; for a token, `Idempotency-Key`s are also
+   * stored under this id. Keys and tokens have different prefixes, so that a key and a token never share an id.
    */
   readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
@@ -24,13 +27,13 @@ export interface Caller extends KeyOwner {
   /** The rate limit of the key; undefined if the key may be used any number of times. */
   readonly rate: Rate | undefined;
   readonly use: KeyUsage;
-  /** The caller's fields in the log, as JSON with a comma after each. */
+  /** The fields of the caller in a log line, as JSON with a comma after each field. */
   readonly logged: string;
 }
 
 /**
- * Finds the caller whose key was sent at one location. Calls `done` with the caller, with an error of the service, or
- * with the reason why a token was rejected.
+ * Finds the caller whose key was sent at one location. Calls `done` with the caller, or with an error if keys cannot be
+ * checked now. If no valid key was sent, calls `done` with undefined, and for a rejected token also with the reason.
  */
 export type IdentifyCaller = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (found: Caller | HttpError | undefined, tokenProblem?: string) => void;

@@ -8,8 +8,9 @@ import { HttpError } from '../errors/catalogue.ts';
 import { keyAt, schemeOf, wayOf } from './key-locations.ts';
 
 /**
- * Returns possible values of `WWW-Authenticate`. For 401: one for requests without a key, and one for wrong keys. For
- * 403: one for each requirement that needs scopes.
+ * Returns all values of `WWW-Authenticate` that an operation may send, by status. The two values for 401 are the one
+ * for requests without a key and the one for wrong keys. For 403, there is one value for each requirement that needs
+ * scopes.
  */
 export function challengesOf(security: Requirement[], realm: string): Record<401 | 403, string[]> {
   const locations = [
@@ -78,8 +79,8 @@ function nounOf(locations: KeyLocation[]): string {
  */
 function toChallenge(location: KeyLocation, realm: string, others: Record<string, string>): string {
   const scheme = schemeOf(location);
-  // If the title contains no ASCII characters, the realm is `API`, because a contract may demand a realm that is not
-  // empty.
+  // A title without ASCII characters would leave the realm empty, and a contract may require a realm that is not empty.
+  // The realm is then `API`.
   const named = toQuotable(realm).trim() || 'API';
   const parameters = { realm: named, ...(!scheme && { in: location.in, name: location.name }), ...others };
   return `${scheme ?? 'ApiKey'} ${Object.entries(parameters)

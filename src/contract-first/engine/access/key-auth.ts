@@ -21,8 +21,8 @@ const MAX_CACHED_LENGTH = 256;
 export type FindCaller = (hash: string) => Caller | HttpError | undefined;
 
 /**
- * Caches the hash of each valid key by the text that the client sent. A key may be revoked while its hash is cached, so
- * the caller is looked up at each request.
+ * Caches the hash of each valid key, under the text that the client sent as the key. The caller is not cached, but
+ * looked up at each request, because a key may be revoked while its hash is cached.
  */
 export class KnownKeys {
   readonly #hashes = new LRUCache<string, string>({ max: MAX_KNOWN });
@@ -67,8 +67,8 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     stateOf(request).caller = found;
     return found !== undefined;
   };
-  // `null` turns off the plugin's log line for each 401, because the log line of the request is enough. The plugin's
-  // types do not allow null.
+  // `null` turns off the plugin's log line for each 401, because the request has its own log line. The cast is needed
+  // because the plugin's types do not allow null.
   const quiet = { verifyErrorLogLevel: null as never };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749', ...quiet });
   const verify = app.verifyBearerAuth as NonNullable<typeof app.verifyBearerAuth>;

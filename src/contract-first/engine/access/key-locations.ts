@@ -8,7 +8,7 @@ interface LocationRules {
    * scheme is registered for them.
    */
   scheme?: string;
-  /** The words that tell a client how to send a key at this location. */
+  /** Returns the words that tell a client how to send a key at this location. */
   way: (name: string) => string;
   /**
    * Returns the value that was sent. Only a string counts as a key: a parameter that was sent twice is an array, and
@@ -64,8 +64,8 @@ function cookieOf(header: string, name: string): string | undefined {
 }
 
 /**
- * Makes the function that removes checked keys from the query, because the contract does not declare them as
- * parameters. Returns undefined if no key is sent in the query.
+ * Makes the function that removes checked keys from the parsed query: the contract does not declare these keys as
+ * parameters, so they would be reported as unknown. Returns undefined if none of the locations is in the query.
  */
 export function takeFromQuery(locations: KeyLocation[]): ((request: FastifyRequest) => void) | undefined {
   const names = locations.filter((location) => location.in === 'query').map(({ name }) => name);

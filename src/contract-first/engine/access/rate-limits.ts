@@ -21,16 +21,17 @@ export function buildRateLimits(
   const count = buildLimiter(countWindow);
 
   /**
-   * Calls `on.passed` or `on.over`, or neither if the request was answered meanwhile. `on.over` waits for
-   * `setImmediate`, so that requests under their limits that arrive during a flood are handled first.
+   * Counts a request. Calls `on.passed` if the request is under its limit, and `on.over` if not. Calls neither if the
+   * request was answered in the meantime. `on.over` is called in a later `setImmediate`, so that during a flood the
+   * requests under their limits are handled first.
    */
   function countRequest(id: string, rate: Rate, reply: FastifyReply, on: Continuation): void {
     function act(standing: Standing): void {
       if (reply.sent) return;
       const headers: Record<string, string> = id.startsWith(ADDRESS_BUCKET) ? {} : toHeaders(rate, standing);
       if (standing.isOver) {
-        // The headers are not copied by `{ ...headers, … }`: V8 makes a new shape for each such object, and only a full
-        // garbage collection frees the shape.
+        // The object is changed in place. With `{ ...headers, … }`, V8 would make a new hidden class for each object,
+        // and only a full garbage collection would free these classes.
         headers['Retry-After'] = String(standing.reset);
         on.over(reply.request, reply, headers);
         return;
@@ -52,7 +53,7 @@ export function buildRateLimits(
   };
 }
 
-/** The callbacks after a request was counted: `passed` if it is under the limit, `over` if not. */
+/** The callbacks for a request that was counted: `passed` if it is under the limit, `over` if it is not. */
 interface Continuation {
   passed: () => void;
   over: SendTooManyRequests;
@@ -77,12 +78,15 @@ export function toNetwork(ip: string): string {
 }
 
 /**
- * The share of the remaining requests that a process leases in one step. If a client changes to another process, at
- * most this share stays unused.
+ * The share of the remaining requests that a process leases at once. If a client moves to another process, the unused
+ * rest of the lease is lost until the window ends; this is at most the same share.
  */
 const LEASED_SHARE = 0.01;
 
-/** How long to wait for the shared counter, in milliseconds. After that, this server counts by itself. */
+/**
+ * How long to wait for the shared counter, in milliseconds. If it does not answer in time, this server counts the
+ * requests by itself.
+ */
 const COUNT_TIMEOUT = 250;
 
 /** The state of a limit after a request. */
@@ -94,7 +98,7 @@ export interface Standing {
   reset: number;
 }
 
-/** Counts a request, and calls `answer` as soon as it is known whether the request is over the limit. */
+/** Counts a request. Calls `answer` as soon as it is known whether the request is over its limit. */
 export type Limiter = (id: string, rate: Rate, answer: (standing: Standing) => void) => void;
 
 interface Share {
@@ -102,24 +106,24 @@ interface Share {
   granted: number;
   /** The number of requests that all servers together may still lease. */
   left: number;
-  /** The end of the window, on the clock of `performance.now()`. */
+  /** The time when the window ends, as in `performance.now()`. */
   end: number;
-  /** The callbacks of the requests that wait for the shared counter. */
+  /** The callbacks of the requests that wait until the shared counter answers. */
   waiting: ((standing: Standing) => void)[];
 }
 
 /**
- * Builds the function that decides whether a request is over its rate limit. A process leases a part of the remaining
- * requests from the shared counter, and admits requests on its own until the lease is used up. So the sum never exceeds
- * the limit, and few requests have to wait. Once the limit is used up, requests are rejected without asking the
- * counter.
+ * Builds the function that decides whether a request is over its rate limit. A process leases some of the remaining
+ * requests from the shared counter, and admits this number of requests on its own. So all processes together never
+ * exceed the limit, and most requests need not wait for the counter. Once the limit is used up, requests are rejected
+ * without asking the counter.
  */
 export function buildLimiter(countWindow: WindowCounter): Limiter {
   const sharesOf = buildKnown<Share>();
   const countHere = buildWindowCounter();
   /**
-   * The shares that wait for the shared counter. They are kept here because `sharesOf` may drop a share during the
-   * wait: at the end of its window, or to make room for others.
+   * The shares whose requests wait for the shared counter. They are kept in this map, because `sharesOf` may drop a
+   * share during the wait: when the share's window ends, or to make room for other shares.
    */
   const asking = new Map<string, Share>();
 

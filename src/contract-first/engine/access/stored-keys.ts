@@ -11,7 +11,7 @@ import type { Caller, KeyUsage } from './caller.ts';
 /** The interval between reads of changed keys, in milliseconds. So a revoked key gets a 401 after at most a second. */
 const INTERVAL = 500;
 
-/** How long the keys that were read last stay valid while the store cannot be read, in milliseconds. */
+/** How long the keys that were last read remain valid while the store cannot be read, in milliseconds. */
 const MAX_AGE = 60_000;
 
 interface StoredKeysOptions {
@@ -19,7 +19,7 @@ interface StoredKeysOptions {
   logger: Logger;
   toCaller: (key: StoredKey) => Caller;
   maxAge?: number | undefined;
-  /** Called whenever the keys have been read. */
+  /** Called after each successful read of the keys. */
   onRead?: (() => void) | undefined;
 }
 
@@ -27,7 +27,7 @@ export class StoredKeys {
   readonly #options: StoredKeysOptions;
   readonly #maxAge: number;
   readonly #stopping = new AbortController();
-  /** The callers by the hash of their key. `#hashes` contains the hash of each key by the id of the key. */
+  /** `#callers` maps the hash of each valid key to the key's caller. `#hashes` maps the id of each key to its hash. */
   readonly #callers = new Map<string, Caller>();
   readonly #hashes = new Map<string, string>();
   #version: string | undefined;
@@ -56,8 +56,8 @@ export class StoredKeys {
   }
 
   /**
-   * Returns the caller by the hash of a key; undefined if no valid key has this hash. Returns an error while the keys
-   * cannot be read.
+   * Returns the caller whose key has this hash; undefined if no valid key has this hash. Returns an error while the
+   * keys cannot be read.
    */
   find(hash: string): Caller | HttpError | undefined {
     if (performance.now() - this.#readAt > this.#maxAge)
@@ -107,8 +107,8 @@ export class StoredKeys {
   }
 
   /**
-   * Returns undefined if the key is revoked, or if somebody has edited it so that it cannot be read. Other keys stay
-   * valid.
+   * Makes the caller of a stored key. Returns undefined for a revoked key, and for a key whose row somebody has edited
+   * so that it cannot be read: such a key must not stop all other keys from being read.
    */
   #toCaller(key: StoredKey): Caller | undefined {
     if (key.revokedAt !== undefined) return undefined;
@@ -156,7 +156,7 @@ export function buildUses(store: Store, logger: Logger) {
       uses.set(keyId, use);
       return use;
     },
-    /** Stops the timer, and writes the times that are not written yet. */
+    /** Stops the timer, and writes the times that were not written before. */
     stop: (): Promise<void> => {
       clearInterval(writing);
       return write();

@@ -35,8 +35,8 @@ export function buildIdentifyToken(
 }
 
 /**
- * Checks that `verifyToken` exists if the contract needs tokens of other issuers.
- * @throws ContractError if it does not
+ * Checks that the team has written `verifyToken` if the contract needs tokens of other issuers.
+ * @throws ContractError if `verifyToken` is missing
  */
 export function checkTokens({ tokenSchemes }: Pick<Contract, 'tokenSchemes'>, verifyToken: unknown): void {
   const unchecked = verifyToken === undefined ? tokenSchemes : [];

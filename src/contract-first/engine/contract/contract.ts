@@ -7,16 +7,17 @@ import type { Document, EncodingNode, HeaderNode, ResolvedDocument } from './doc
 import type { FirstRequest } from './first-request.ts';
 
 /**
- * How the value of a parameter is written. A simple value is `text`. An array is `repeated` (`a=1&a=2`), or one text
- * with separators (`a=1,2` is `joined`). An object is `deep` (`a[b]=1`) or `fields` (`b=1`). Any value may be `json`.
+ * How a parameter's value is written in the request. Single values are `text`. Arrays are `repeated` (`a=1&a=2`), or
+ * one text with separators: `joined` (`a=1,2`), `spaced` or `piped`. Objects are `deep` (`a[b]=1`) or `fields` (`b=1`).
+ * Any value may be `json`.
  */
 export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped' | 'deep' | 'fields' | 'json';
 
 /**
- * The separators of arrays in the query, such as `?ids=1,2`: `sent` is for the server's links, `arrived` matches what
- * clients send. The text is split before its items are decoded, so that an item may contain a percent-encoded comma
- * (RFC 6570, section 3.2.8). An item cannot contain a space or a pipe if that is the separator, because both are
- * percent-encoded even as separators.
+ * The separators of arrays in the query, such as the comma in `?ids=1,2`. `sent` is written in the server's links;
+ * `arrived` matches what clients send. The text is split before its items are decoded, so that an item may contain a
+ * percent-encoded comma (RFC 6570, section 3.2.8). If the separator is a space or a pipe, items cannot contain this
+ * character, because the separator itself is percent-encoded.
  */
 export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
   joined: { sent: ',', arrived: /,/ },
@@ -31,10 +32,14 @@ export interface Parameter {
   schema: Schema;
   int64s: Int64Map;
   writing: ParameterStyle;
-  /** True if clients only pass back values that the server has made, such as cursors (`x-opaque`). */
+  /**
+   * True if clients do not write values of this parameter themselves, but only send values that the server has made,
+   * such as cursors (`x-opaque`).
+   */
   isOpaque: boolean;
   /**
-   * How many hours an `Idempotency-Key` is remembered: `x-idempotency-hours`, or 24. Undefined for other parameters.
+   * How many hours the store remembers an `Idempotency-Key`: the value of `x-idempotency-hours`, or 24. Undefined for
+   * other parameters.
    */
   keptHours: number | undefined;
 }
@@ -122,7 +127,7 @@ export interface Operation {
   parameters: Parameter[];
   body: Body | undefined;
   replies: Reply[];
-  /** The security requirements, of which a request must meet one. Empty if no key is needed. */
+  /** The alternative security requirements; a request must meet one of them. Empty if the operation needs no key. */
   security: Requirement[];
   /** Whether the operation may also be called without a key. */
   isKeyOptional: boolean;
@@ -136,13 +141,13 @@ export interface AnyContract {
   /** The contract as JSON. Its numbers keep every digit. */
   json: string;
   /**
-   * The offsets of the list of `servers` in the text of `yaml`. The range is empty if the file has no list but one can
-   * be inserted there. Undefined if the list cannot be replaced.
+   * Where the list of `servers` is in the text of `yaml`, as offsets. If the file has no such list, the range is empty,
+   * at a position where a list can be inserted. Undefined if the list can be neither replaced nor inserted.
    */
   serversAt?: [start: number, end: number] | undefined;
   /** The SHA-256 of `json`. */
   digest: string;
-  /** The contract as an object, with its references. */
+  /** The contract as an object. References are not replaced. */
   document: Document;
   /** The contract with every reference replaced by its target. */
   resolved: ResolvedDocument;
@@ -156,21 +161,18 @@ export interface AnyContract {
   operations: Map<string, Operation>;
 }
 
-/** A contract as the build reads it from its file, before it has checked that the server can serve it. */
+/** A contract that the build has read from its file, but not yet checked. */
 export interface ReadContract extends AnyContract {
   /**
-   * True if the contract is linted. Unknown keywords and formats are then reported; otherwise they count as
-   * annotations.
+   * True if the contract is linted: unknown keywords and formats are then reported as problems. If false, they are
+   * treated as annotations.
    */
   isStrict?: boolean;
 }
 
 /** The schemas of a collection's records. */
 export interface RecordSchemas {
-  /**
-   * The schema of a record as clients see it: declared in the contract, or made from the columns if the contract
-   * declares none.
-   */
+  /** The schema of a record as clients see it. If the contract declares no such schema, it is made from the columns. */
   shown: Schema;
   /** The schema of an object with the internal columns. */
   internal?: Schema | undefined;
@@ -187,13 +189,13 @@ export interface Contract extends AnyContract {
   /** The schemas that every stored record must fit, by collection. */
   records: Readonly<Record<string, RecordSchemas>>;
   /**
-   * Loads the reference page, compressed with brotli. The build writes the page; if the service runs from its sources,
-   * the start makes it.
+   * Loads the reference page, compressed with brotli. The page comes from the build, or, if the service runs from its
+   * sources, is made at the start.
    */
   loadPage: LoadPage;
   /**
-   * For each collection, the reply schemas that every stored record, or every list of records, is proven to fit.
-   * Replies with these schemas send text from the store without a check.
+   * Maps each collection to the reply schemas that all its stored records, or lists of these records, are proven to
+   * fit. In replies with these schemas, text from the store is sent without a check.
    */
   proven: Readonly<Record<string, Schema[]>>;
   /** An example request that succeeds. Undefined if the build found none, or if the service runs from its sources. */
@@ -201,11 +203,12 @@ export interface Contract extends AnyContract {
 }
 
 /**
- * Thrown for a contract that the server cannot serve. The message has one line for each problem, which names its place.
+ * Thrown for a contract that the server cannot serve. The message contains one line for each problem. Each line names
+ * the faulty node of the contract.
  */
 export class ContractError extends OperatorError {
   override name = 'ContractError';
-  /** The texts of the problems in `found`. */
+  /** The text of each problem in `found`. */
   readonly problems: string[];
   readonly found: readonly ContractProblem[];
 

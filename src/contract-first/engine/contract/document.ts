@@ -68,7 +68,7 @@ export const toPathPrefix = (server: ServerNode): string =>
 /** True if the URL of a server is relative to the URL of the document. */
 export const isRelative = (url: string): boolean => !ORIGIN.test(url);
 
-/** The needed scopes, by the name of the security scheme. */
+/** A security requirement: a map from the name of a security scheme to the scopes that are needed. */
 export type SecurityNode = Named<string[]>;
 
 export interface SchemeNode extends Node {
@@ -103,7 +103,7 @@ export interface OperationNode extends Node {
   'x-fastify-config'?: object;
 }
 
-/** A node that may contain a schema, and examples for it. */
+/** A node with a schema and examples for it, such as a parameter, a header or a media type. */
 export interface ValueNode extends Node {
   schema?: Schema | undefined;
   example?: unknown;
@@ -159,7 +159,7 @@ export function mapOperations(item: PathItem, make: (one: OperationNode, method:
   return { ...item, ...Object.fromEntries(made) };
 }
 
-/** Returns the path item and the Operation Object that an operation was read from. */
+/** Returns the path item and the Operation Object of an operation, as they are in the document. */
 export function nodesOf({ paths }: Document, { path, method }: { path: string; method: string }) {
   const item = paths[path] as PathItem;
   return { item, source: item[method.toLowerCase() as Method] as OperationNode };

@@ -6,7 +6,7 @@ import { toRecursion } from '../schema/subschemas.ts';
 import { type Contract, ContractError, type Operation, type Parameter, type Reply } from './contract.ts';
 import { parseWithBounds } from './numbers.ts';
 
-/** The version of the file's format. Raise it whenever the format changes. */
+/** The version of the file's format. Increase it whenever the format changes. */
 export const FORMAT = 2;
 
 /** The contents of the file, which is JSON. */
@@ -28,8 +28,8 @@ type WithoutInt64s<Part> = Omit<Part, 'int64s' | 'others'>;
 export type WrittenReply = WithoutInt64s<Reply> & { others: WrittenReply[] };
 
 /**
- * An operation as it is written to the file. Dates are texts. The maps of 64-bit integers are omitted, because the
- * reader makes them again.
+ * An operation as it is written to the file. Dates are texts. The maps of 64-bit integers are omitted: they are made
+ * again from the schemas when the file is read.
  */
 export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replies' | 'deprecation'> {
   parameters: WithoutInt64s<Parameter>[];
@@ -40,7 +40,7 @@ export interface WrittenOperation extends Omit<Operation, 'parameters' | 'replie
 /** The contract without the page, which is in a separate file. */
 export type Finished = Omit<Contract, 'loadPage'>;
 
-/** The properties of the contract that are written as `facts`. */
+/** The properties of the contract that the file contains under `facts`. */
 export interface Facts
   extends Omit<Finished, 'yaml' | 'json' | 'serversAt' | 'digest' | 'publicPath' | 'operations' | 'firstRequest'> {
   operations: WrittenOperation[];
@@ -85,15 +85,17 @@ const toDate = (text: string | undefined) => (text === undefined ? undefined : n
 
 interface Graph {
   /**
-   * The key that marks a reference inside the graph. If it is `$shared`, `{"$shared": 3}` stands for part 3, and
-   * `{"$shared": 3, "of": "#/x"}` for a recursive schema with `"$ref": "#/x"` whose target is `targets[3]`.
+   * The key that marks a reference inside the graph, such as `$shared`. `{"$shared": 3}` then stands for part 3.
+   * `{"$shared": 3, "of": "#/x"}` stands for a recursive schema with `"$ref": "#/x"`, whose target is the part
+   * `targets[3]`.
    */
   marker: string;
   /**
-   * Nodes that are used several times, or that recursive schemas refer to. Each comes after the parts that it contains.
+   * Nodes that occur several times in the graph, or that recursive schemas refer to. A part comes after all parts that
+   * it contains.
    */
   parts: unknown[];
-  /** The indexes of the parts that recursive schemas refer to. */
+  /** The index of each part that recursive schemas refer to. */
   targets: number[];
   root: Node;
 }
@@ -101,8 +103,8 @@ interface Graph {
 type Node = Record<string, unknown>;
 
 /**
- * Reads a graph that the build has written. Each reference to a part becomes the same object, and recursive schemas
- * refer to their targets.
+ * Reads a graph that the build has written. All references to the same part become the same object, and recursive
+ * schemas get their targets.
  */
 function readGraph(json: string): unknown {
   const { marker, parts, targets, root } = parseWithBounds(json) as Graph;
@@ -115,7 +117,7 @@ function readGraph(json: string): unknown {
 
   function linkFields(node: Node): unknown {
     for (const [key, value] of Object.entries(node)) {
-      // Unlike an assignment, this also works for the key `__proto__`.
+      // An assignment would not set a key called `__proto__`, so the property is defined.
       if (isNode(value)) Object.defineProperty(node, key, { value: link(value) });
     }
     return node;

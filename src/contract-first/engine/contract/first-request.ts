@@ -9,7 +9,10 @@ export interface FirstRequest {
   url: string;
 }
 
-/** Placeholders in the arguments, which are replaced by the reader's key and by a new UUID for `Idempotency-Key`. */
+/**
+ * Placeholders in the arguments of curl: one for the reader's API key, and one for a new UUID in the header
+ * `Idempotency-Key`.
+ */
 export const KEY_PLACEHOLDER = '<API_KEY>';
 export const UUID_PLACEHOLDER = '<UUID>';
 

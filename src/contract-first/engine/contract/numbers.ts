@@ -9,7 +9,10 @@ const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 /** Parses JSON without loss: each whole number becomes a bigint. */
 export const parseWithBigints = (json: string): unknown => parse(json, null, parseNumberAndBigInt);
 
-/** Parses like JSON.parse, except that integers above 2^53 become bigint if they are bounds or defaults. */
+/**
+ * Works like JSON.parse, except that an integer above 2^53 becomes a bigint if it is the value of a bound or of a
+ * default.
+ */
 export function parseWithBounds(json: string): unknown {
   if (!LARGE.test(json)) return JSON.parse(json);
   const toNumber = (key: string, value: unknown) => {

@@ -13,7 +13,7 @@ export function withPublicPath<Kind extends AnyContract>(contract: Kind, publicP
   return { ...withServers(contract, (url) => (/^(\/(?!\/)|$)/.test(url) ? publicPath + url : url)), publicPath };
 }
 
-/** Replaces the prefix of a contract, also at the end of its servers' URLs. */
+/** Replaces the prefix of a contract. The old prefix is also replaced at the end of each server's URL. */
 export function withPrefix<Kind extends AnyContract>(contract: Kind, prefix: string): Kind {
   const { prefix: old } = contract;
   if (prefix === old) return contract;

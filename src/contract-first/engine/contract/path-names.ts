@@ -16,8 +16,8 @@ export const encodePath = (path: string): string =>
   path.replace(/(\{\w+\})|[^!-~]+|["<>[\\\]^`|{}]/g, (text, name) => name ?? encodeURIComponent(text.toWellFormed()));
 
 /**
- * Returns the path of an operation as routers compare it: decoded, and without a fragment, which only distinguishes
- * operations.
+ * Returns the path of an operation as routers compare it: decoded, and without the fragment. A fragment only
+ * distinguishes several operations on the same path.
  */
 export const toRoutePath = (path: string): string => decodePath(path.replace(/#.*/, '')) as string;
 

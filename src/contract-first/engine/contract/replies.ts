@@ -2,8 +2,8 @@
 import type { Reply } from './contract.ts';
 
 /**
- * Returns the reply that is declared for the status, else for its range (`4XX`), else for `default`. Returns undefined
- * if there is none; the server's own errors may have such a status.
+ * Returns the declared reply for a status: the one for this status, or else for its range (`4XX`), or else `default`.
+ * Returns undefined if none of them is declared, which can happen for the server's own errors.
  */
 export function replyFor<Declared extends Pick<Reply, 'status'>>(
   replies: Declared[],
@@ -28,7 +28,7 @@ export const isJson = (type: string): boolean => JSON_TYPE.test(type);
  */
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Matches ranges of media types that the server serves as JSON, such as `application/*`. */
+/** Matches ranges of media types, such as `application/*`, for which the server sends JSON. */
 export const RANGE = /^(\*|application)\/\*/;
 
 /**

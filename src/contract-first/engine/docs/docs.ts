@@ -15,9 +15,9 @@ import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
 /**
- * The headers that OWASP recommends for HTML, in addition to those of every reply. The page loads nothing from other
- * sites, and contains no inline script or style. `upgrade-insecure-requests` is missing, because it would leave the
- * page blank on plain HTTP.
+ * The headers that OWASP recommends for HTML, in addition to the headers of every reply. They are strict, because the
+ * page loads nothing from other sites, and contains no inline script or style. `upgrade-insecure-requests` is omitted:
+ * on plain HTTP it would leave the page blank.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [
@@ -42,8 +42,8 @@ const SWAGGER_UI = new URL('static/', import.meta.resolve('@fastify/swagger-ui')
 const SWAGGER_UI_FILES = ['swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 /**
- * The engine's own files for the browser. `form.html` is the page of the form; the bar and the contents are added when
- * it is served.
+ * The folder of the engine's own files for the browser. `form.html` is the page of the form, without the header and the
+ * table of contents: these are added when the page is served.
  */
 const ADDITIONS = new URL('assets/', import.meta.url);
 const OWN_FILES = readdirSync(ADDITIONS).filter((name) => /\.(css|js)$/.test(name));
@@ -60,8 +60,8 @@ const MEDIA_TYPES: Record<string, string> = {
 const CONTRACTS = ['openapi.yaml', 'openapi.json'];
 
 /**
- * Returns the folder of `openapi.yaml` and `openapi.json` below `prefix`. If an operation uses the path of one of these
- * files, both are in `/docs`. Otherwise they are directly below `prefix`, and the result is empty.
+ * Returns the path from `prefix` to the folder of `openapi.yaml` and `openapi.json`. This is normally the empty text.
+ * If an operation of the contract already uses the path of one of these files, both files are in `/docs` instead.
  */
 export function contractFolder({ operations, ...contract }: Contract, prefix: string): '' | '/docs' {
   const taken = CONTRACTS.map((name) => `${prefix}/${name}`);
@@ -96,13 +96,13 @@ const ignoresTrailingSlash = ({ initialConfig }: FastifyInstance): boolean =>
   (initialConfig.routerOptions ?? initialConfig).ignoreTrailingSlash === true;
 
 /**
- * Loads the page that the build has made, and fills in the values of this start. If these equal the values at the
- * build, the build's compressed bytes are used.
+ * Loads the page that the build has made, and fills in the values of this start. If they equal the values that were
+ * filled in by the build, the compressed bytes from the build are reused.
  */
 async function loadFilled(contract: Contract, root: string, folder: string) {
   const made = await contract.loadPage();
   const text = (await promisify(brotliDecompress)(made)).toString();
-  // Only tags match: in samples and texts of the contract, each < is escaped.
+  // The pattern only matches real tags, because each < in samples and texts of the contract is escaped.
   const filled = withFolder(fill(text, pageValues(contract)), './', folder).replace(
     /<[a-z][^<>]*?="\.\//g,
     (tag) => tag.slice(0, -2) + root,
@@ -115,8 +115,8 @@ const withFolder = (page: string, root: './' | '../', folder: string) =>
   page.replaceAll(` href="${root}openapi.`, ` href="${root}${folder && 'docs/'}openapi.`);
 
 /**
- * Loads the form. Its bar and its table of contents are taken from the reference, with links that lead to the
- * reference.
+ * Loads the page of the form. Its header and its table of contents are copied from the reference. Links in them lead to
+ * the reference.
  */
 async function loadForm(contract: Contract, folder: string) {
   const page = String((await loadFilled(contract, '../', folder)).body);
@@ -148,9 +148,9 @@ function addClients(app: FastifyInstance, url: string, folder: URL): void {
 }
 
 /**
- * Lists the files of the clients that `/docs` offers for copying, such as `python/client.py`: each language has its own
- * folder. The list is empty if the folder is missing, because clients are optional. Only regular files that are not
- * hidden are listed: a link could show any file of the machine to everybody.
+ * Lists the files of the API clients that `/docs` offers for copying, such as `python/client.py`. Each language has its
+ * own folder. The list is empty if the folder does not exist, because clients are optional. Links and hidden files are
+ * not listed: a link could publish any file of the machine.
  */
 export function listClients(folder: URL | undefined): string[] {
   if (!folder || !existsSync(folder)) return [];

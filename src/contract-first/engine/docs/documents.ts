@@ -33,10 +33,11 @@ export const addDocument = (app: FastifyInstance, url: string, ...document: Para
   void app.get(url, UNLISTED, buildSendDocument(...document));
 
 /**
- * Builds the handler that sends a document. It loads the text at the first request, and sends it with a strong ETag for
- * each coding (RFC 9110, section 8.8.3). A client that already has the text gets 304. If the body of the request breaks
- * off while the text loads, Fastify may already have sent an error reply; then nothing more is sent. `load` gets the
- * relative path to the folder of the page: `../` if the URL ends in a slash, and otherwise `./`.
+ * Builds the handler that sends a document. The document is loaded at the first request. It is sent with a strong ETag
+ * for each content coding (RFC 9110, section 8.8.3), and a client that already has it gets 304. If the body of the
+ * request breaks off while the document loads, Fastify may already have sent an error reply; then the handler sends
+ * nothing. `load` gets the relative path from the requested URL to the folder of the page: `../` if the URL ends in a
+ * slash, and otherwise `./`.
  */
 export function buildSendDocument(headers: Headers, load: (root: string) => Promise<Loaded>) {
   const loading: Record<string, Promise<ReturnType<typeof toDocument>>> = {};

@@ -1,6 +1,6 @@
 /**
- * Fills in the values of the page that are known only at the start. The page marks each value with a comment that
- * contains its name: `<!--prefix-->/v1<!---->`.
+ * Fills in the values of the page that are only known at the start. In the page, a comment with the name of the value
+ * precedes each value: `<!--prefix-->/v1<!---->`.
  */
 import type { AnyContract } from '../contract/contract.ts';
 import { isRelative, toFilledUrl } from '../contract/document.ts';
@@ -18,8 +18,9 @@ export function toServers({ document, publicPath, prefix }: AnyContract) {
 }
 
 /**
- * Returns the values by their names: `prefix`; `base`, the base URL in samples, in which the page's script replaces
- * `https://SERVER`; and the URLs of the servers, `server-0` and so on.
+ * Returns a map from the name of each value to the value. The names are: `prefix`; `base`, the base URL in samples,
+ * which contains `https://SERVER` for the page's script to replace; and `server-0`, `server-1` and so on for the URLs
+ * of the servers.
  */
 export function pageValues(contract: AnyContract): ReadonlyMap<string, string> {
   const servers = toServers(contract).map(({ url }, index) => [`server-${index}`, url] as const);

@@ -12,8 +12,8 @@ interface OwnError {
 }
 
 /**
- * The contract's `Error` schema, if it contains the fields of OwnError. Otherwise it is OwnError, from which the team's
- * `errors.ts` makes the body.
+ * The type of error bodies: the contract's `Error` schema, if it contains the fields of OwnError. Otherwise OwnError
+ * itself; the team's `errors.ts` then makes the body in the contract's form.
  */
 export type ErrorBody = components extends { schemas: { Error: infer Declared extends OwnError } }
   ? Declared
@@ -24,11 +24,13 @@ interface Kind {
   status: number;
   /** The value of `Retry-After`, in seconds. */
   retryAfter?: number;
-  /** The message that `answer` sends with the code; by default the code in words, such as `Not found.` */
+  /**
+   * The message that `answer` sends with this code. By default, the message is the code as words, such as `Not found.`
+   */
   message?: string;
 }
 
-/** Codes for errors of handlers and plugins, named after the HTTP status (RFC 9110, section 15). */
+/** Codes for errors of handlers and plugins. Each is named after an HTTP status (RFC 9110, section 15). */
 export const GENERAL = {
   bad_request: { status: 400 },
   payment_required: { status: 402 },
@@ -89,7 +91,10 @@ export type StatusOf<Code extends ErrorCode> = KnownErrors[Code] extends { statu
   ? Status
   : number;
 
-/** The codes of the contract's `Error` schema that the engine does not define, so the team's collections have to. */
+/**
+ * Codes that the contract's `Error` schema allows, but that the engine does not define. The team's collections must
+ * define them.
+ */
 export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof ENGINE_ERRORS>, Kind>;
 
 /** The error codes of one service. Another service in the same process may use another status for the same code. */
@@ -105,12 +110,12 @@ export function buildCatalogue(domain: Readonly<Record<string, { errors: object 
 }
 
 /**
- * The codes of all services in the process. A new error takes its status from here; the service that sends the error
- * corrects the status by `settle`.
+ * The codes of all services in the process. A new error first gets its status from this catalogue, because the service
+ * is not known yet. When a service sends the error, `settle` corrects the status.
  */
 let known: Catalogue = ENGINE_ERRORS;
 
-/** Adds the codes of a service's collections to the process, and returns them. */
+/** Adds the codes of a service's collections to the codes of the process, and returns them unchanged. */
 export function addErrors<const Errors extends Catalogue>(errors: Errors): Errors {
   known = { ...errors, ...known };
   return errors;
@@ -125,16 +130,16 @@ export const messageOf = (code: ErrorCode): string =>
 const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => [status as number, code as ErrorCode]));
 
 /**
- * Returns the engine's code for the status of a plugin's error. If several codes have this status, the last one is
- * returned, because it is the most general.
+ * Returns the engine's code for the HTTP status of a plugin's error. If several codes have this status, returns the
+ * last of them, because it is the most general.
  */
 export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
 
 /** The code, message and status of an error, from which `src/errors.ts` makes the body in the contract's form. */
 export class ErrorParts<Code extends ErrorCode> {
   /**
-   * A brand for the compiler. It distinguishes the result of `refuse` from a body with the same fields that a handler
-   * has made itself.
+   * A brand for the compiler. It distinguishes the result of `refuse` from an object with the same fields that a
+   * handler has made itself.
    */
   declare private readonly isBranded: true;
   readonly code: Code;
@@ -143,7 +148,10 @@ export class ErrorParts<Code extends ErrorCode> {
   /** The problems that the message lists, as objects for programs. */
   declare readonly problems?: Problem[];
 
-  /** `status` is given for the error of a plugin, if it differs from the usual status of the code. */
+  /**
+   * Pass `status` for an error of a plugin whose status differs from the status that the catalogue defines for the
+   * code.
+   */
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {
     this.code = code;
     this.message = message;
@@ -153,8 +161,8 @@ export class ErrorParts<Code extends ErrorCode> {
 }
 
 /**
- * The error that a handler answers with. `toErrorBody` makes its body, in the form of the contract's errors. So the
- * answer fits the contract if the operation declares the status, its range or `default`.
+ * An answer that is an error. The body is written by `toErrorBody` in the form of the contract's errors, so it fits the
+ * contract if the operation declares the status, its range or `default`.
  */
 export interface ErrorAnswer<Code extends ErrorCode> {
   status: StatusOf<Code>;
@@ -166,8 +174,8 @@ export interface ErrorAnswer<Code extends ErrorCode> {
  * `problems` is for programs.
  */
 export function refuse<const Code extends string>(
-  // With `ErrorCode` as the constraint, the compiler's message for a wrong code would begin with the answers of all
-  // codes.
+  // If `Code` were constrained to `ErrorCode`, the compiler's message for a wrong code would begin with the answers of
+  // all codes.
   code: Code extends ErrorCode ? Code : keyof DomainErrors | keyof typeof ENGINE_ERRORS,
   message: string,
   problems?: Problem[],
@@ -179,7 +187,10 @@ export function refuse<Code extends ErrorCode>(code: Code, message: string, prob
   };
 }
 
-/** Gives an answer of `refuse` the status that the service defines for its code. Returns other answers unchanged. */
+/**
+ * Corrects the status of an answer that `refuse` has made: sets the status that this service defines for the code.
+ * Returns other answers unchanged.
+ */
 export function settle<Answer extends { status: number; body?: unknown }>(
   answer: Answer,
   catalogue: Catalogue,
@@ -203,7 +214,7 @@ export async function notImplemented(): Promise<never> {
   throw new HttpError('not_implemented', 'This operation is not implemented yet.');
 }
 
-/** The first two arguments of an HttpError. */
+/** The arguments `code` and `message` of an HttpError. */
 export type CodeAndMessage = [code: ErrorCode, message: string];
 
 export const NO_ROUTE: CodeAndMessage = ['route_not_found', 'Nothing is served at this path.'];
@@ -213,7 +224,7 @@ export const TOO_LARGE: CodeAndMessage = ['payload_too_large', 'The body is larg
 interface HttpErrorOptions {
   headers?: Record<string, string>;
   cause?: unknown;
-  /** The status, if it differs from the usual one of the code. */
+  /** The status, if it differs from the status that the catalogue defines for the code. */
   status?: number | undefined;
   problems?: Problem[] | undefined;
 }
@@ -239,13 +250,16 @@ export class HttpError extends Error {
     this.headers = retryAfter === undefined ? headers : { 'retry-after': String(retryAfter), ...headers };
   }
 
-  /** Sets the status that the given service defines for the code, unless the error was made with another status. */
+  /**
+   * Sets the status that this service's catalogue defines for the code. An error that was made with a different status
+   * keeps it.
+   */
   settle(catalogue: Catalogue): this {
     if (this.#isUsual) this.status = kindIn(catalogue, this.code).status;
     return this;
   }
 
-  /** The status, under the name that error handlers of Fastify expect. */
+  /** The status, under the name that Fastify's error handlers read. */
   get statusCode(): number {
     return this.status;
   }

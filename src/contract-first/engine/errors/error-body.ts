@@ -22,7 +22,7 @@ export interface OwnError {
   problems: Problem[] | undefined;
   /** The id of the request, which is in the reply's `X-Request-Id` and in the log. */
   requestId: string;
-  /** The operation. Undefined if the request is malformed, or if its path is unknown. */
+  /** The operationId of the request. Undefined if the request is malformed, or if no operation has its path. */
   operation: OperationId | undefined;
   /**
    * The key of the reply in the contract: `404`, `4XX` or `default`. Undefined if the contract does not declare this
@@ -39,7 +39,7 @@ export function toErrorBody({ code, message, status, problems }: OwnError) {
 /** Makes the body of an error. It is not called for replies with a text body, because their body is the message. */
 export type ToErrorBody = (error: OwnError) => OwnErrorBody;
 
-/** The type of the JSON bodies of all replies that may be errors; `unknown` if the contract declares none. */
+/** The union of the types of all JSON error bodies in the contract; `unknown` if the contract declares none. */
 export type OwnErrorBody = ErrorBodyOf<operations>;
 type ErrorBodyOf<All> = [InErrors<All>] extends [never] ? unknown : InErrors<All>;
 type InErrors<All> = {
@@ -53,7 +53,7 @@ type JsonIn<Reply> = Reply extends { content: infer Content }
 
 type Parts = Pick<OwnError, 'code' | 'message' | 'status'> & { problems?: Problem[] };
 
-/** How the errors of one reply are written. */
+/** How the body of an error with one status is made and written. */
 export interface ErrorForm {
   toBody: (error: Parts, requestId: string) => unknown;
   /** The value of `Content-Type`. */
@@ -61,12 +61,12 @@ export interface ErrorForm {
   write: (body: unknown) => string;
 }
 
-/** Returns how errors with this status are written. */
+/** Returns the error form for a status. */
 export type ErrorFormOf = (status: number) => ErrorForm;
 
 /**
- * Returns the media type of errors with an undeclared status: that of the contract's error replies, or plain JSON if
- * they use several types.
+ * Returns the media type of errors whose status the contract does not declare. If all JSON error replies of the
+ * contract have the same media type, it is this type; otherwise it is plain JSON.
  */
 export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): string {
   const replies = [...operations.values()].flatMap((operation) => operation.replies);
@@ -76,8 +76,8 @@ export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): st
 }
 
 /**
- * Builds the error forms of an operation, or of requests without an operation. `errorType` is the media type of
- * undeclared errors.
+ * Builds the function that returns the error form for each status of an operation, or of requests without an operation.
+ * `errorType` is the media type of errors whose status is not declared.
  */
 export function buildErrorFormOf(
   toErrorBody: ToErrorBody,
@@ -100,7 +100,9 @@ export function buildErrorFormOf(
   return (status) => forms.get(status) ?? addForm(status);
 }
 
-/** Writes a body as JSON. JSON.stringify throws for a bigint; only then is the slower writer used. */
+/**
+ * Writes a body as JSON. The slower writer `stringify` is only used if JSON.stringify throws, for example for a bigint.
+ */
 function writeJson(body: unknown): string {
   try {
     return JSON.stringify(body);
@@ -122,8 +124,8 @@ export function buildToBody(
 }
 
 /**
- * Returns the body of an error reply that is text: the message, cut to the `maxLength` of the reply. If the reply
- * allows only certain texts, the first of them is returned.
+ * Returns the body of an error reply whose content is text: the message, truncated to the reply's `maxLength`. If the
+ * reply's schema allows only certain texts (`const` or `enum`), returns the first of these texts.
  */
 export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {
   const { enum: listed, const: only = listed?.[0], maxLength } = keywordsOf(schema);
@@ -133,7 +135,7 @@ export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, sche
   return [...text].slice(0, maxLength).join('');
 }
 
-/** How error replies of an operation are sent, no matter which code causes the error. */
+/** How an operation sends its error replies, whether the engine, a handler or a plugin has caused the error. */
 export interface FailureForm {
   formOf: ErrorFormOf | undefined;
   /** The headers of every error reply, including errors that a plugin sends before the operation runs. */
@@ -153,7 +155,7 @@ interface RenderedError extends Pick<ErrorForm, 'type' | 'write'> {
   text: string;
 }
 
-/** `formOf` is undefined if the request matched no operation. */
+/** Makes the reply to an error. Without `formOf`, the request did not match any operation. */
 export type RenderError = (failure: HttpError, requestId: string, formOf?: ErrorFormOf) => RenderedError;
 
 const JSON_FORM = { type: contentTypeOf(PLAIN_JSON), write: JSON.stringify };

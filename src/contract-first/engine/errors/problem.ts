@@ -2,8 +2,8 @@
 import { fromPointerToken } from '../../json/pointer.ts';
 
 /**
- * Limits for the problems in a reply: their number, the characters of each message, and the bytes of all problems as
- * JSON. They are limited because problems repeat names that the client has sent.
+ * Limits for the list of problems in a reply: the number of problems, the characters of each message, and the bytes of
+ * all problems as JSON. The limits are needed because problems repeat names that the client has sent.
  */
 export const MAX_PROBLEMS = 20;
 const MAX_LENGTH = 400;
@@ -41,7 +41,10 @@ const MORE = new Problem('', 'more', 'and more');
 export const problemAt = (pointer: string, code: string, words: string): Problem =>
   new Problem(pointer, code, `${toDottedPath(pointer)} ${words}`);
 
-/** Returns the first problems, as many as the limits allow. If there are more, the problem `and more` is added. */
+/**
+ * Returns the first problems, as many as the limits above allow. If problems were left out, the problem `and more` is
+ * added at the end.
+ */
 export function firstProblems(problems: Problem[]): Problem[] {
   const few: Problem[] = [];
   let bytes = 0;

@@ -14,8 +14,7 @@ const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+
 const MAX_ADDRESS_LENGTH = 100;
 
 /**
- * The word in `TRUST_PROXY` that stands for a proxy that connects through a Unix socket, and so does not have an
- * address.
+ * The word in `TRUST_PROXY` for a proxy that connects through a Unix socket, and therefore does not have an address.
  */
 const UNIX = 'unix';
 
@@ -32,14 +31,15 @@ function toAddress(text: string): string | undefined {
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /**
- * True if the address is that of a trusted proxy. The address is undefined for a Unix socket, and for a connection that
- * the client reset before it was accepted.
+ * True if a trusted proxy has this address. The address is undefined for a connection through a Unix socket, and for a
+ * connection that the client reset before it was accepted.
  */
 export type IsProxy = (address: string | undefined) => boolean;
 
 /**
- * Builds the test for trusted proxies. `ranges` contains ranges such as `10.0.0.0/8`, or `unix`; if it is empty, the
- * result is undefined. `isUnix` tells whether the server listens on a Unix socket.
+ * Builds the test for trusted proxies. `ranges` contains ranges of addresses such as `10.0.0.0/8`, or the word `unix`.
+ * Without ranges, no proxy is trusted, and the result is undefined. `isUnix` returns whether the server listens on a
+ * Unix socket.
  */
 export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): IsProxy | undefined {
   if (ranges.length === 0) return undefined;
@@ -54,7 +54,7 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
     return address !== undefined && trusted.check(address, familyOf(address));
   };
   const trustsUnix = ranges.includes(UNIX);
-  /** Caches the results, because a lookup in the list takes 3 µs, and each request needs two. */
+  /** Caches the result for each address, because searching the list takes 3 µs, and each request needs two searches. */
   const known = new LRUCache<string, boolean>({ max: 1000 });
   return (text) => {
     if (text === undefined) return trustsUnix && isUnix();
@@ -73,9 +73,9 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
 export type ToAddress = (raw: IncomingMessage) => string | undefined;
 
 /**
- * Builds the function that finds a client's address: the one that the trusted proxy farthest from the server reports,
- * or that proxy's own address if it reports none. The function returns undefined if the connection does not have an
- * address. `isProxy` is undefined if no proxy is trusted.
+ * Builds the function that finds a client's address. In the chain of trusted proxies, this is the address that the
+ * proxy farthest from the server reports; if that proxy reports none, it is the proxy's own address. The function
+ * returns undefined if the connection does not have an address. `isProxy` is undefined if no proxy is trusted.
  */
 export function buildToAddress(isProxy: IsProxy | undefined): ToAddress {
   if (isProxy === undefined) return ({ socket }) => socket.remoteAddress;

@@ -19,8 +19,8 @@ export function searchIn(load) {
 }
 
 /**
- * Returns the texts to search for each entry, the best match first: its title, the names of its fields, its whole
- * section.
+ * Returns a map from each entry to three texts to search: the title; the title and the names of the fields; the title
+ * and the whole section. A match in an earlier text is a better match.
  */
 async function loadTexts() {
   const page = await loadDocument();
@@ -69,14 +69,14 @@ async function find(query) {
 }
 
 /**
- * Goes to the next entry that was found, and to the first highlighted word in its section. Names of fields and statuses
- * are preferred to other text.
+ * Goes to the next entry that the search has found, and scrolls to a highlighted word in its section: the first name of
+ * a field or status, or else the first highlighted word.
  */
 function goOn() {
   const link = search.found[search.next++ % search.found.length];
   if (!link) return;
   link.click();
-  // The browser moves the focus away when it follows a link to another part of the page.
+  // Following a link inside the page moves the focus away from the search field, so the focus is set back.
   setTimeout(() => field.focus({ preventScroll: true }), 100);
   const section = document.getElementById(idOf(link))?.closest('section');
   const marked = search.ranges.map(({ startContainer }) => startContainer.parentElement);
@@ -107,9 +107,9 @@ export function setCurrent(link) {
 }
 
 /**
- * Highlights the entry of the section that is being read. That is the last section above a line, which is near the top
- * of the window. On the last screen of the page, the line moves down to the bottom, so that every entry is highlighted
- * once.
+ * Highlights the entry of the section that the reader is reading: the last section whose top is above a certain line
+ * near the top of the window. On the last screen of the page, this line moves down to the bottom of the window, so that
+ * every entry is highlighted once.
  */
 export function followReading() {
   const targets = links.map((link) => [link, document.getElementById(idOf(link))]).filter(([, target]) => target);

@@ -12,7 +12,8 @@ const toBase = (url) =>
   (URL.canParse(url, contractUrl) ? new URL(url, contractUrl).href : url).replace(/\/$/, '').replaceAll("'", '%27');
 
 /**
- * The reader's choices. `servers` contains the base URLs in the order of the menu; `once` is the next Idempotency-Key.
+ * The reader's choices. `servers` contains the base URLs in the order of the menu. `once` is the Idempotency-Key for
+ * the next request.
  */
 export const chosen = { language: 'curl', once: makeUuid(), servers: [] };
 
@@ -41,7 +42,9 @@ const fillIn = (command, key, quote = toShell) =>
 /** Returns the command with the real key, as it is copied and sent. */
 export const completed = (pre) => fillIn(commandOf(pre), getKey() || KEY);
 
-/** Returns the programs in a figure that use one of the clients that the page offers for copying. */
+/**
+ * Returns the elements of a figure that contain programs for one of the API clients that the page offers for copying.
+ */
 const programsOf = (figure) => [...figure.querySelectorAll('[data-language]')];
 
 function languagesOf(figure) {
@@ -53,8 +56,8 @@ function languagesOf(figure) {
 export const languageOf = (figure) => (languagesOf(figure).includes(chosen.language) ? chosen.language : 'curl');
 
 /**
- * Returns the text of a figure in the chosen language. A recipe, such as a loop over pages, is written from the request
- * of its operation.
+ * Returns the text of a figure in the chosen language. If the figure shows a recipe, such as a loop over pages, the
+ * recipe is written from the request of its operation.
  */
 function toText(figure, key) {
   const { recipe } = figure.dataset;
@@ -117,7 +120,10 @@ function addLanguages(figure) {
   figure.querySelector('figcaption').prepend(select);
 }
 
-/** Functions that are called with each request that is drawn. The reference uses one to add the button Send. */
+/**
+ * Functions that are called for each request when it is drawn. The reference uses such a function to add the button
+ * Send.
+ */
 const decorators = new Set();
 export const onDraw = (decorate) => decorators.add(decorate);
 
@@ -162,7 +168,10 @@ export function watchNear(elements, onChange) {
   for (const one of elements) watcher.observe(one);
 }
 
-/** The function that scrolls again to the element that the reader asked for a moment ago. */
+/**
+ * The function that scrolls to the element that the reader has just asked for. Undefined as soon as the reader scrolls,
+ * or after a second.
+ */
 let goal;
 const stay = () => {
   goal = undefined;
@@ -170,8 +179,8 @@ const stay = () => {
 for (const step of ['wheel', 'touchmove', 'keydown']) addEventListener(step, stay, { capture: true, passive: true });
 
 /**
- * Scrolls to an element, and scrolls again after each figure that is drawn within a second, because drawing may move
- * the element.
+ * Scrolls to an element. Figures that are drawn within the next second may move the element, so the page scrolls to it
+ * again after each of them.
  */
 export function goTo(element, options) {
   const scroll = () => element.scrollIntoView(options);

@@ -1,6 +1,6 @@
 /**
- * Starts Swagger UI as a form that looks like the reference, and shows requests and replies as the reference does.
- * Swagger UI would round integers above 2^53 in the contract; this file keeps them exact.
+ * Starts Swagger UI as a form that looks like the reference. Requests and replies are shown as in the reference.
+ * Integers above 2^53 in the contract stay exact, although Swagger UI itself would round them.
  */
 import { links, searchIn, setCurrent } from './contents.js';
 import { create, makeReply, makeRequest, PASSING, startFigures, watchFigures } from './figures.js';
@@ -9,7 +9,7 @@ import { makeUuid, writeCurl } from './requests.js';
 
 document.documentElement.classList.add('script');
 
-/** The reference page. The form shows its texts and samples. */
+/** The reference page, from which the form takes texts and samples. */
 const loading = fetch('../docs')
   .then((reply) => reply.text())
   .then((text) => new DOMParser().parseFromString(text, 'text/html'));
@@ -18,7 +18,10 @@ searchIn(() => loading);
 
 const MARK = '\u0000bigint:';
 
-/** Converts bigints to marked strings, because Swagger UI's code for resolving references does not accept bigints. */
+/**
+ * Converts bigints to strings with a mark in front, because Swagger UI's code for resolving references does not accept
+ * bigints.
+ */
 const toMarked = (value) => (typeof value === 'bigint' ? `${MARK}${value}` : value);
 const toBigInt = (value) => (String(value).startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value);
 
@@ -43,9 +46,9 @@ BigInt.prototype.toJSON = function toJSON() {
 };
 
 /**
- * Adapts the contract to the form. The content security policy allows calls only to the server that sent the page. So
- * the document lists this server, or at least a server with the same path. Tokens of OAuth 2 and OpenID Connect are
- * entered like a key.
+ * Adapts the contract to the form. The content security policy only allows calls to the server that sent the page, so
+ * the document lists only this server, with the path of the contract's first relative server URL, or else of its first
+ * server. Tokens of OAuth 2 and OpenID Connect are entered in the same way as a key.
  */
 function adapt({ servers = [{ url: '/' }], ...document }) {
   const [here = servers[0]] = servers.filter(({ url }) => !/^([a-z][a-z0-9+.-]*:)?\/\//i.test(url));
@@ -57,8 +60,8 @@ function adapt({ servers = [{ url: '/' }], ...document }) {
 }
 
 /**
- * The Idempotency-Keys that the form offers, by path and method. After a reply, the form offers a new one, unless the
- * reader has changed the old one.
+ * The Idempotency-Keys that the form offers, by path and method. After a reply, the form replaces the offered key by a
+ * new one, unless the reader has edited the field.
  */
 const offered = new Map();
 const isOnce = (parameter) => parameter.get('in') === 'header' && /^idempotency-key$/i.test(parameter.get('name'));
@@ -70,7 +73,10 @@ function offerOnce(row) {
   onChange(rawParam, value, false);
 }
 
-/** The operation to scroll to when it is opened. Set only after the reader has followed a link. */
+/**
+ * The id of the operation to scroll to when it has been opened. It is set only if the reader has followed a link to
+ * this operation.
+ */
 let wanted;
 
 function showSamples(place, id) {
@@ -93,11 +99,17 @@ function showReply(place, request, response) {
   watchFigures(place);
 }
 
-/** Returns the operationId in the contract. Swagger UI's own id has other characters in place of hyphens. */
+/**
+ * Returns the operationId in the contract. Swagger UI's own ids contain other characters in place of hyphens, so they
+ * cannot be used.
+ */
 const idOf = ({ specSelectors, path, method }) =>
   specSelectors.specJson().getIn(['paths', path, method, 'operationId']);
 
-/** Shows the samples of the reference. After a request is sent, shows the request and its reply instead. */
+/**
+ * Shows the samples from the reference. After the reader has sent a request, shows that request and its reply instead
+ * of the samples.
+ */
 function buildResponses(_original, { React }) {
   const { createElement, useEffect, useRef } = React;
   return ({ request, tryItOutResponse: response, ...props }) => {
@@ -112,7 +124,8 @@ function buildResponses(_original, { React }) {
       const offer = offered.get(props.path + props.method);
       const isFinal = response?.get('status') && !PASSING.includes(response.get('status'));
       if (offer && isFinal && offer.row.props.param.get('value') === offer.value) offerOnce(offer.row);
-      // Swagger UI makes a new response object each time, but keeps the object of the headers.
+      // The effect depends on the object of the headers, because Swagger UI makes a new response object for each
+      // rendering, but keeps the same headers object.
     }, [response?.get('headers')]);
     useEffect(() => {
       if (wanted === id) place.current.closest('.opblock').scrollIntoView();
@@ -137,7 +150,7 @@ const exact = {
         parseToJson(_original, { specActions }) {
           return (text) => specActions.updateJsonSpec(adapt(JSON.parse(text, keepInteger)));
         },
-        /** Removes the old reply when a field is found to be invalid. */
+        /** Removes the previous reply if a field turns out to be invalid. */
         clearValidateParams(original, { specActions }) {
           return (place) => {
             specActions.clearResponse(...place);
@@ -155,7 +168,7 @@ const exact = {
 
 const HIDDEN = ['authorizeOperationBtn', 'TryItOutButton', 'OperationServers', 'CopyToClipboardBtn', 'OperationExt'];
 
-/** The components that look or behave like those of the reference. */
+/** Components that replace those of Swagger UI, so that the form looks and behaves like the reference. */
 const look = ({ React: { createElement } }) => ({
   components: {
     /** Shows only the operations. */
@@ -167,7 +180,7 @@ const look = ({ React: { createElement } }) => ({
   wrapComponents: {
     ...Object.fromEntries(HIDDEN.map((name) => [name, () => () => null])),
     responses: buildResponses,
-    /** Omits the link, because it would be inside a button that does the same. */
+    /** Omits the link of an operation, because it would be inside a button that does the same. */
     DeepLink: (Original) => (props) => createElement(Original, { ...props, enabled: false }),
     /** Shows paragraphs and code. Text of the contract never becomes HTML. */
     Markdown() {
@@ -236,7 +249,10 @@ function addNames() {
 
 new MutationObserver(addNames).observe(document.querySelector('#page-form'), { childList: true, subtree: true });
 
-/** Without this, each step inside Swagger UI would become a step in the browser's history. */
+/**
+ * Swagger UI would add an entry to the browser's history for each step of the reader, so its entries replace the
+ * current one.
+ */
 history.pushState = history.replaceState;
 
 /** Enters the reader's key for each security scheme. */

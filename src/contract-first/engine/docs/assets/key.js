@@ -3,14 +3,14 @@ export const contractUrl = new URL(document.querySelector('[rel=service-desc]').
 
 /**
  * The name under which the browser stores the reader's key, for both pages. Only scripts of this origin can read the
- * key, and the page's content security policy keeps text of a contract from running as a script. The page never shows
- * the key: samples contain a mask.
+ * stored key, and the content security policy of the pages keeps text of a contract from running as a script. The pages
+ * never show the key: samples contain a mask in its place.
  */
 const NAME = `key ${contractUrl.pathname}`;
 
 /**
- * The storage of the tab and of the browser. A browser may block them. Then the key is lost when the reader leaves the
- * page.
+ * The storage of the tab, and the storage of the browser. If the browser blocks them, the key is lost when the reader
+ * leaves the page.
  */
 const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
   try {
@@ -22,7 +22,7 @@ const [tab, browser] = ['sessionStorage', 'localStorage'].map((name) => {
 const inputs = [...document.querySelectorAll('input.key')];
 const remember = document.querySelector('#page-key [type=checkbox]');
 const opener = document.querySelector('[popovertarget="page-key"]');
-/** The part of the button's text that is hidden on a narrow phone. */
+/** An element with the words of the button's text that are hidden on narrow screens. */
 const detail = document.createElement('span');
 const channel = new BroadcastChannel(NAME);
 const listeners = new Set();

@@ -19,7 +19,7 @@ document.addEventListener('click', ({ target }) => {
   if (place) goTo(place);
 });
 
-/** Shows the fields of an object below the field whose value is that object, or hides them. */
+/** Shows the fields of an object below the field that contains the object. If they are already shown, hides them. */
 function unfold(press, link) {
   const isOpen = press.ariaExpanded === 'true';
   press.ariaExpanded = String(!isOpen);

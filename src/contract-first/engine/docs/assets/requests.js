@@ -60,8 +60,8 @@ export function writeCurl({ url, method, headers = {}, body }, key) {
 }
 
 /**
- * Writes a string literal that is valid in both languages. JSON contains many quotation marks, and is easier to read
- * between apostrophes.
+ * Writes a string literal that is valid in both JavaScript and Python. Apostrophes are preferred as quotes, because
+ * JSON contains many quotation marks.
  */
 const quote = (text) => (/['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`);
 const long = (text, mark, escaped) => (text.includes('\n') ? mark + text.replace(escaped, '\\$&') + mark : quote(text));
@@ -189,8 +189,8 @@ except HTTPError as error:
 export const LANGUAGES = ['curl', ...Object.keys(WRITERS)];
 
 /**
- * Returns the function that writes a recipe in a language, if there is one. The recipe `rates` uses that for `retries`,
- * which also waits for the rate limit.
+ * Returns the function that writes a recipe in a language; undefined if there is none. For the recipe `rates`, this is
+ * the function for `retries`, because its program also waits for the rate limit.
  */
 export const findWriter = (language, recipe = 'sample') => WRITERS[language]?.[recipe.replace('rates', 'retries')];
 

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of the reference. If the reader edits a request, its other languages follow. Requests with form
- * fields and files cannot be sent here; the form sends them.
+ * Sends the requests of the reference. If the reader edits a request in one language, the samples in other languages
+ * change with it. The reference cannot send requests with form fields and files; the form can.
  */
 
 import { completed, create, languageOf, makeReply, onDraw, PASSING, renew } from './figures.js';
