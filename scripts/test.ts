@@ -1,7 +1,7 @@
 /**
- * Runs the tests: `npm test`. Two files per core run at the same time, because many of them wait. `-- <file or folder>
- * ...` runs only these. `-- --coverage` fails if any code is not covered; together with files or folders, it only
- * prints their coverage.
+ * Runs the tests: `npm test`. Two test files per core run at the same time, because many tests only wait. `npm test --
+ * <file or folder> ...` runs only these files. `--coverage` fails if any code is not covered. For single files or
+ * folders, it only prints their coverage.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const program = await buildProgram();
 const postgres = makeTemplate();
 const coverage = values.coverage ? buildCoverage(program) : undefined;
 
-// The reader of the output may stop reading: `npm test | head`.
+// Ends the run if the program that reads the output ends first, as in `npm test | head`.
 process.stdout.on('error', () => process.exit(1));
 
 const started = Date.now();

@@ -30,7 +30,7 @@ const workloads = WORKLOADS.filter(({ name }) => only === undefined || only.spli
 const servers = postgres ? [SERVICE] : [CONSTANT, STRAIGHTFORWARD, SERVICE];
 const measured: (Figures & { server: Server; workload: string })[] = [];
 
-/** Starts each server with a new database, then runs each workload on one server after the other. */
+/** Measures one round: starts each server with a new database, and runs each workload on one server after the other. */
 async function addRound(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -76,7 +76,9 @@ function toMedian(values: number[]): string {
   return sorted.length === 1 ? format(median) : `${format(median)} (${format(least)}–${format(most)})`;
 }
 
-/** Renders a number from 100 as an integer, from 10 with one decimal, and below 10 with two. */
+/**
+ * Renders a number from 100 on without decimals, a number from 10 on with one decimal, and a smaller number with two.
+ */
 function format(value = Number.NaN): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value < 10 ? 2 : 1);
 }

@@ -1,6 +1,6 @@
 /**
- * Sends load by wrk, which uses less of its core than any of the servers. A load generator in Node would be the limit
- * itself.
+ * Sends load by wrk. A load generator in Node would need more processor time than the server, and would limit the
+ * result.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,18 +14,20 @@ import type { Stream } from './workloads.ts';
 const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
 /** The duration of the load before each measurement, in seconds. During this time every reply is checked. */
 const WARM_UP = 1;
-/** The share of its core from which the load generator may be the limit. */
+/** If the load generator uses at least this share of its core, it may limit the result. */
 const BUSY = 0.9;
 
 /**
- * The measured values. Processor times are NaN without `/proc`; `databaseCpu` is also NaN without a database server.
+ * The measured values. Processor times are NaN if there is no `/proc`. `databaseCpu` is also NaN if there is no
+ * database server.
  */
 export interface Figures {
   perSecond: number;
   /** The 99th percentile of the latency, in milliseconds. */
   p99: number;
-  /** The processor time per request, in microseconds: of the server, and of the database server's processes. */
+  /** The server's processor time per request, in microseconds. */
   cpu: number;
+  /** The processor time of the database server's processes per request, in microseconds. */
   databaseCpu: number;
 }
 
@@ -52,7 +54,10 @@ export async function measure(
   return { perSecond, p99, cpu: Number(cpu), databaseCpu: Number(databaseCpu) };
 }
 
-/** Sends all streams at the same time. `p99` is that of the first stream; the other values are sums. */
+/**
+ * Sends all streams at the same time. `p99` is the value of the first stream. The other values are sums over all
+ * streams.
+ */
 async function sendLoad(port: number, streams: Stream[], seconds: number, args: string[] = []): Promise<Load> {
   const all = await Promise.all(streams.map((stream) => send(port, stream, seconds, args)));
   const sum = (figure: keyof Load) => all.reduce((total, load) => total + load[figure], 0);
@@ -83,8 +88,8 @@ function cpuTime(pid: number): number {
   if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
   return [pid, ...children].reduce<number>((total, one) => {
-    // The second field may contain blanks, and ends with the last bracket. Fields 14 to 17 are the time of the process
-    // itself, and of its children that have ended.
+    // The second field may contain blanks, and ends with the last bracket. Fields 14 to 17 contain the processor times
+    // of the process, and those of its children that have ended.
     const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     // The unit of the fields is a hundredth of a second.
     return total + fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);

@@ -39,8 +39,9 @@ export interface Running {
   pid: number;
   port: number;
   /**
-   * Forces the garbage collections that V8 runs when a server is idle. After them, each tick of Node takes longer for
-   * the rest of the process, so they must come before all measurements.
+   * Forces the garbage collections that V8 runs when a server is idle. After the first of them, each tick of Node's
+   * event loop takes longer for the rest of the process. They are forced before the measurements, so that all
+   * measurements have the same conditions.
    */
   collect(): void;
   stop(): Promise<unknown>;
@@ -65,8 +66,8 @@ export async function stopAll(): Promise<void> {
 }
 
 /**
- * Starts a program on the servers' core, and waits until `ask` succeeds. `killSignal` is the signal for `stop`: it may
- * end the program without saving its data, which is not needed any more.
+ * Starts a program on the servers' core, and waits until `ask` succeeds. `stop` sends the signal `killSignal`, which
+ * may end the program before it has saved its data, because the data is not needed any more.
  */
 export async function start(
   command: string[],

@@ -5,11 +5,12 @@ export const API_KEY = 'key-of-the-benchmark-0123456789';
 export const CONNECTIONS = 64;
 /** The number of pets in each new database. */
 export const ROWS = 10_000;
-/** The number of different requests in a workload. They are sent in turn, repeatedly. */
+/** The number of requests in a workload. They are sent one after the other, and then again from the first. */
 const LENGTH = 20_000;
 
 /**
- * A request, and the expected body of its reply. The body for a new pet is without the id, which is not known before.
+ * A request, and the expected body of its reply. If the request creates a pet, this body lacks the id, because the id
+ * is not known before.
  */
 export interface Exchange {
   request: string;
@@ -28,10 +29,12 @@ export interface Workload {
   toStreams(): Stream[];
 }
 
-/** The statuses by the remainder of the id: each status has a quarter of the pets, and a quarter has no status. */
+/** The status of a pet by its id modulo 4: a quarter of the pets has no status, and each other status has a quarter. */
 const STATUSES = [undefined, 'available', 'pending', 'sold'];
 
-/** The SQL expressions for the columns of the pet with this id. Every database begins with pets 1, 2, 3 and so on. */
+/**
+ * The SQL expressions for the columns of the pet with this id. Every new database contains the pets 1, 2, 3 and so on.
+ */
 export const PET_SQL = `
   id, 'Pet ' || id, id % 100 + 1, CASE id % 4 WHEN 1 THEN 'available' WHEN 2 THEN 'pending' WHEN 3 THEN 'sold' END`;
 
@@ -82,7 +85,10 @@ function create(): Next {
   };
 }
 
-/** Mixes requests. `creates` is the share of creates. Of the other requests, half get one pet, and half list 20. */
+/**
+ * Mixes requests at random. `creates` is the share of requests that create a pet, from 0 to 1. Of the other requests,
+ * half get one pet, and half list 20 pets.
+ */
 function mix(creates: number): Next {
   const random = buildRandom();
   const [nextCreate, nextGet, nextList] = [create(), getOne(), list(20)];
@@ -103,7 +109,7 @@ const toList = (name: string, title: string, limit: number, status?: string): Wo
   toStreams: () => [toStream(list(limit, status), CONNECTIONS, 1)],
 });
 
-/** The workloads. The last two measure the latency of reads, alone and while creates run, and not their number. */
+/** The workloads. The last two are for the latency of reads: without other requests, and during creates. */
 export const WORKLOADS: Workload[] = [
   { name: 'get-one', title: 'get one', toStreams: () => [toStream(getOne())] },
   toList('list-20', 'list 20', 20),

@@ -11,6 +11,6 @@ export async function resolve(specifier, context, nextResolve) {
   const url = resolved.url
     .replace(PACKAGE, `${PROGRAM}/node_modules/contract-first/dist/$1.js`)
     .replace(SERVICE, `${PROGRAM}/$1.js`);
-  // Without `format`, Node 22.18 and later would use the format of the TypeScript source.
+  // `format` is set, because Node 22.18 and later would otherwise use the format of the TypeScript source.
   return url === resolved.url ? resolved : { ...resolved, url, format: 'module' };
 }

@@ -9,8 +9,8 @@ import type { BuiltProgram } from './program.ts';
 const C8 = join(dirname(createRequire(import.meta.url).resolve('c8/package.json')), 'bin/c8.js');
 
 /**
- * c8's options for the files that must be covered, even if no test loads them. The excluded files contain only types,
- * run in a browser, or belong to commands for developers.
+ * The options by which c8 selects the files that must be covered, even if no test loads them. Excluded are files that
+ * contain only types, files that run in a browser, and files of commands for developers.
  */
 const PLACES = [
   ...['src/**', 'handlers/**'].map((it) => `--include=${it}`),
@@ -51,8 +51,8 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
   }
 
   /**
-   * Replaces the URLs of files of the built program by those of their sources. Drops files of other packages, so that
-   * c8 need not read them.
+   * Replaces the URLs of built files by the URLs of their sources. Drops files of other packages, so that c8 need not
+   * read them.
    */
   function keepSources(written: string): void {
     for (const name of readdirSync(written)) {

@@ -7,7 +7,7 @@ import t from 'tap';
 
 for (const file of process.env.TEST_FILES.split(' ')) {
   const imported = import(pathToFileURL(file).href);
-  // Without `waitOn`, tap may have nothing to do and end before the file's first test has begun.
+  // `waitOn`, because tap ends when it has nothing to do, even if the file's first test has not begun yet.
   t.waitOn(imported);
   await imported;
 }

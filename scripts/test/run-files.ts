@@ -15,8 +15,8 @@ interface Run {
 }
 
 /**
- * The maximum number of files per run. Files share a process, because loading the program takes longer than most files.
- * There are fewer files per run if there would otherwise be fewer runs than processes.
+ * The maximum number of test files that share a process. They share it, because loading the program takes longer than
+ * running most files. With few files, each process runs fewer, so that all processes have work.
  */
 const TOGETHER = 12;
 
@@ -44,8 +44,8 @@ export function toRuns(paths: string[], jobs: number): Run[] {
 }
 
 /**
- * Distributes files to runs of similar length. The time that a file takes is unknown, so its size is used instead. The
- * largest files are first, and each goes to the run with the smallest total size.
+ * Distributes files so that all runs take a similar time. The time of a file is unknown, so its size is used instead.
+ * Begins with the largest file, and adds each file to the run with the smallest total size.
  */
 function deal(name: string, files: string[], jobs: number): Run[] {
   const count = Math.min(files.length, Math.max(jobs, Math.ceil(files.length / TOGETHER)));
@@ -71,12 +71,12 @@ const IN_ONE_PROCESS = fileURLToPath(new URL('in-one-process.js', import.meta.ur
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Makes the young generation of V8's heap larger, because most objects of tests are short-lived. So garbage is
- * collected less often.
+ * Makes the young generation of V8's heap larger, so that garbage is collected less often. Most objects of tests are
+ * short-lived.
  */
 const ROOM = '--max-semi-space-size=64';
 
-/** Matches long lines of a failure, which are bodies or logs. They are cut. */
+/** Matches the start of a line that is too long, such as a body or a line of a log. The rest of the line is cut. */
 const TOO_LONG = /^(.{2000}).+/gm;
 
 /**

@@ -25,7 +25,9 @@ const ARRAY_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** Sticky expressions (flag `y`): each matches only at its `lastIndex`, the position of the reader. */
+/**
+ * Sticky expressions (flag `y`): each matches only at its `lastIndex`, which the reader sets to its current position.
+ */
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPED_STRING = /"(?:[^"\\]|\\.)*"/y;
 const LITERAL = /true|false|null/y;
@@ -50,7 +52,10 @@ export function parseExactJson(text: string): unknown {
 class Reader {
   private readonly text: string;
   private at = 0;
-  /** The first number that would be rounded. The parsed value contains NaN instead, until `read` throws. */
+  /**
+   * The first number that a double would round. In the parsed value, NaN stands for this number, so that `read` can
+   * find its JSON Pointer for the error.
+   */
   private inexact: string | undefined;
 
   constructor(text: string) {
@@ -71,7 +76,8 @@ class Reader {
     if (code === QUOTE) return this.string();
     if (code === OBJECT) return this.object(depth);
     if (code === ARRAY) return this.array(depth);
-    // A number begins with a character below the backslash, a literal (true, false, null) with a letter above it.
+    // Numbers begin with `-` or a digit, which are below the backslash in ASCII. The literals true, false and null
+    // begin with letters, which are above the backslash.
     return code < BACKSLASH ? this.number() : JSON.parse(this.match(LITERAL));
   }
 
@@ -112,7 +118,7 @@ class Reader {
       const code = this.text.charCodeAt(this.at++);
       if (code === QUOTE) return this.text.slice(start, this.at - 1);
       if (code === BACKSLASH) return this.escapedString(start - 1);
-      // A control character; at the end of the text, `code` is NaN.
+      // Rejects control characters. Also rejects the end of the text, where `code` is NaN.
       if (!(code >= SPACE)) this.malformed(this.at - 1);
     }
   }

@@ -1,8 +1,11 @@
 /** Converts the numbers of JSON text to doubles or `bigint` without rounding, and texts to signed 64-bit integers. */
 
-/** The largest double has 309 digits before the point. A longer integer is not exact. */
+/** The number of digits of the largest double. A longer integer is rejected. */
 const MAX_WHOLE_DIGITS = 309;
-/** Longer texts are rejected unread: without an exponent, a double has at most 324 digits after the point. */
+/**
+ * The maximum length of a number. A longer number is rejected before it is parsed. The limit is high enough for each
+ * double written without an exponent, which has at most 324 digits after the point.
+ */
 const MAX_LENGTH = 400;
 
 const NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
@@ -14,8 +17,8 @@ interface Decimal {
 }
 
 /**
- * Returns the exact value of a number: a double if the text has the digits that the double is printed with, or a
- * `bigint` for an integer above 2^53. Returns undefined if neither is exact, as for `1e400` and `0.10000000000000001`.
+ * Returns the exact value of a number: a double if the double is printed with the same digits, or a `bigint` for an
+ * integer above 2^53. Returns undefined if neither is exact, as for `1e400` and `0.10000000000000001`.
  */
 export function toExactNumber(token: string): number | bigint | undefined {
   const double = Number(token);
@@ -31,7 +34,7 @@ export function toExactNumber(token: string): number | bigint | undefined {
   return isWritten(double, digits, exponent) ? double : undefined;
 }
 
-/** Returns the integer as a double, or undefined if the double would be printed with other digits. */
+/** Returns the integer as a double. Returns undefined if a double is printed with other digits than the integer. */
 export function toDouble(value: bigint): number | undefined {
   const double = Number(value);
   const { digits, exponent } = toDigits(String(value));

@@ -26,12 +26,13 @@ export class JsonText<T> {
 }
 
 /**
- * Where a text comes from, such as a collection. The build may have proven that all texts of one source fit a reply.
+ * The source of a text, such as a collection. If the build has proven that all texts of a source fit a reply, the
+ * server does not check these texts.
  */
 export interface TextSource {
   readonly name: string;
   readonly read: (text: string) => unknown;
-  /** True if the texts contain internal columns, which must be removed before a reply is sent. */
+  /** True if the texts contain internal columns. The server removes these columns from replies. */
   readonly isWhole?: true;
 }
 

@@ -1,9 +1,11 @@
 /**
- * Writes texts as literals of other languages, or for a terminal. The texts may be hostile: a third party wrote them.
+ * Writes texts as literals of other languages, or for a terminal. The texts may be hostile, because a third party may
+ * have written them.
  */
 
 /**
- * Writes a string literal of JavaScript and TypeScript. U+2028 and U+2029 are escaped: they would end a comment's line.
+ * Writes a string literal of JavaScript and TypeScript. Escapes U+2028 and U+2029: inside a comment, they would end its
+ * line, so that the rest of the text would run as code.
  */
 export const toScriptLiteral = (text: string): string =>
   `'${JSON.stringify(text)

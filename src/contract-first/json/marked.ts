@@ -6,7 +6,7 @@ export interface $Write<T> {
   readonly $write: T;
 }
 
-/** The type without marks, and without the fields marked as `Hidden`. Streams of bytes are unchanged. */
+/** The type `T` without marks, and without the fields that are marked as `Hidden`. A stream of bytes keeps its type. */
 export type Unmarked<T, Hidden = never> = T extends $Read<infer Inside> | $Write<infer Inside>
   ? Unmarked<Inside, Hidden>
   : T extends AsyncIterable<Uint8Array>

@@ -1,8 +1,8 @@
 /** Marks records that have internal columns, which no client may see, so that replies omit these columns. */
 
 /**
- * The type of a record with its internal columns. `Shown` is the type for clients. A copy by `{ ...record }` is
- * unmarked.
+ * The type of a record that still has its internal columns. `Shown` is its type without them, as clients see it. A copy
+ * made by `{ ...record }` does not have this mark.
  */
 export declare abstract class Whole<Shown> {
   protected readonly shown: Shown;
@@ -10,7 +10,7 @@ export declare abstract class Whole<Shown> {
 
 /** The names of the internal columns of each marked record. */
 const internals = new WeakMap<object, readonly string[]>();
-/** True once a record has been marked. Services without internal columns skip the search for marked records. */
+/** True if a record was ever marked. As long as it is false, `toShown` need not search for marked records. */
 let isUsed = false;
 
 /** Marks a record if it has internal columns, and returns it. */

@@ -93,7 +93,10 @@ export class ConfigError extends OperatorError {
   override name = 'ConfigError';
 }
 
-/** The reason why `WORKERS` stops the start: the operator expects several processes, but the server is a single one. */
+/**
+ * Why a configuration with `WORKERS` stops the start: the operator expects several processes, but the server is a
+ * single one.
+ */
 const MORE_CORES =
   'a server is one process; for more cores run several servers on one PostgreSQL (node_modules/contract-first/operate/process/operators.md)';
 
@@ -136,8 +139,8 @@ function readKeys(variables: Variables): readonly string[] {
 }
 
 /**
- * Matches libpq's variables about encryption. If one of them is set, the start fails: the operator relies on it, but
- * the server does not read it.
+ * Matches the environment variables by which libpq configures encryption. If one of them is set, the start fails,
+ * because the operator expects it to apply, but the server does not read it.
  */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 
@@ -163,13 +166,16 @@ const FIRST_PASSED = 3;
 
 function readSocket(variables: Variables): number | undefined {
   const { LISTEN_PID, LISTEN_FDS } = variables.env;
-  // Child processes inherit these variables. LISTEN_PID is the process that gets the sockets (sd_listen_fds(3)).
+  // systemd passes the sockets to the process LISTEN_PID (sd_listen_fds(3)). Another process may have inherited these
+  // variables, but not the sockets.
   if (Number(LISTEN_PID) !== process.pid) return undefined;
   if (LISTEN_FDS !== '1') variables.addProblem('LISTEN_FDS', '1: one socket is listened on');
   return FIRST_PASSED;
 }
 
-/** Checks a condition. @throws Error if it is false; `Variables.parsed` then reports the setting's rule */
+/**
+ * Throws an error if a condition is false. `Variables.parsed` catches the error, and reports the rule of the setting.
+ */
 function demand(isRight: boolean): void {
   if (!isRight) throw new Error('It is not what the rule says.');
 }

@@ -1,7 +1,7 @@
 /** Reads environment variables, and the files that they name. Also finds misspelt names. */
 import { readFileSync, statSync } from 'node:fs';
 
-/** Reads variables, and adds their values to `used` by name, with `***` for secrets. */
+/** Reads variables, and adds their values by name to the map `used`, with `***` for secrets. */
 export class Variables {
   /** The problems, one line each. */
   readonly problems: string[] = [];
@@ -26,7 +26,10 @@ export class Variables {
     return value;
   }
 
-  /** Returns the value of a secret, or the text of the file that the variable `<name>_FILE` names. */
+  /**
+   * Returns the value of a secret. If the variable `<name>_FILE` is set instead, returns the text of the file that it
+   * names.
+   */
   secret(name: string, fallback = ''): string {
     const value = this.text(name);
     const file = this.text(`${name}_FILE`);
@@ -35,7 +38,7 @@ export class Variables {
     if (value !== '') this.problems.push(`${name} and ${name}_FILE are both set: leave one out`);
     try {
       const found = statSync(file);
-      // Reading a pipe might never end.
+      // Rejects pipes, because reading one might never end.
       if (!found.isFile()) throw new Error(`${file} is not a file`);
       if ((found.mode & 0o004) !== 0) this.warnings.push(`${name}_FILE: ${file} can be read by everybody: chmod o-r`);
       return readFileSync(file, 'utf8').trimEnd() || fallback;
@@ -54,8 +57,8 @@ export class Variables {
   }
 
   /**
-   * Returns the value that `parse` makes of the text. If `parse` throws, adds a problem with the rule, and returns
-   * undefined: a start with problems fails, so nothing uses that value.
+   * Returns the result of `parse` for the variable's text. If `parse` throws, adds a problem with the rule, and returns
+   * undefined. Nothing uses this undefined value, because a start with problems fails.
    */
   parsed<Value>(name: string, rule: string, parse: (text: string) => Value, fallback = ''): Value {
     try {

@@ -8,8 +8,8 @@ import { closeIfFailed, loadServed, openServiceStore, startServices } from './op
 import type { Service } from './service.ts';
 
 /**
- * Parts that the caller has already made, and options that are not in the configuration. The caller must close a store
- * that it passes.
+ * Objects that the caller has already made, such as a store, and options that are not in the configuration. If the
+ * caller passes a store, it must also close it.
  */
 export interface BuildParts
   extends Partial<Pick<ServerOptions, 'contract' | 'store' | 'services' | 'isReady' | 'stop' | 'docs' | 'health'>>,
@@ -17,7 +17,10 @@ export interface BuildParts
   log?: Pick<Log, 'logger' | 'write'>;
 }
 
-/** Builds the app of a service. Settings that are not given have their defaults. The environment is not read. */
+/**
+ * Builds the app of a service. Settings that are not in `given` have their default values, because the environment is
+ * not read.
+ */
 export async function build(
   service: Service,
   given: Partial<ConfigWith<Settings>> = {},

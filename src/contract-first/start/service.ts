@@ -21,13 +21,16 @@ export interface Service {
   version: string;
   /** The URL of the contract's YAML file. */
   contract: URL;
-  /** The scopes that the operations require. The commands for keys need them, and do not load the contract. */
+  /**
+   * The scopes that the operations require. The commands for keys need this list, because they do not load the
+   * contract.
+   */
   scopes: readonly string[];
   domain: AnyDomain;
   handlers: Handlers;
   transactions: DomainTransactions;
   toErrorBody: ToErrorBody;
-  /** The environment variables that are read for `buildServices`. */
+  /** The environment variables that the team declares. `buildServices` gets their values. */
   settings?: Settings;
   buildServices?: (config: never, parts: ServiceParts) => Awaitable<object>;
   verifyToken?: VerifyToken<Claims>;
@@ -39,7 +42,8 @@ export interface Service {
 }
 
 /**
- * The module `plugins.ts` of a team. It may also set the paths of the documents and health checks, or turn them off.
+ * The module `plugins.ts` of a team. It may also set the paths of the documentation and of the health checks, or turn
+ * them off.
  */
 interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
   addPlugins: (app: FastifyInstance) => Promise<void>;

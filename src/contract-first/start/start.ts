@@ -115,7 +115,7 @@ async function startListening(app: FastifyInstance, config: Config): Promise<str
   try {
     return await listen(app, config);
   } catch (error) {
-    // The app is closed first, because it uses the store, which the caller closes after this error.
+    // Closes the app here, because the caller closes the store after this error, and the app still uses the store.
     await app.close();
     throw cannotListen(error);
   }

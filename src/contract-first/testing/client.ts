@@ -36,7 +36,7 @@ type ReceivedBody<Response> = Response extends { content: infer Content }
 type ReplyTo<Status, Response> = Status extends number
   ? { status: Status; body: ReceivedBody<Response>; headers: Record<string, string> }
   : never;
-/** The type of an operation's replies: a union that a test of `status` narrows. */
+/** The union of an operation's replies. A test that compares `status` narrows it to the replies with this status. */
 type ReplyOf<Id extends OperationId> = {
   [Key in keyof Responses<Id>]: ReplyTo<
     Key extends number ? Key : Exclude<StatusIn<Key extends 'default' ? '4XX' | '5XX' : Key>, keyof Responses<Id>>,

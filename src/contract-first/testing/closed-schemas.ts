@@ -4,8 +4,9 @@
 type Json = any;
 
 /**
- * `PARTS` lists keywords with schemas for the same value; `INSIDE` lists keywords with schemas for its fields and
- * items. The value of a keyword in `lists` is a list of schemas, in `maps` schemas by name, and in `single` one schema.
+ * `PARTS` lists keywords whose subschemas describe the same value. `INSIDE` lists keywords whose subschemas describe
+ * its fields and items. The value of a keyword in `lists` is a list of schemas, in `maps` an object with schemas by
+ * name, and in `single` one schema.
  */
 const PARTS = { lists: ['allOf', 'anyOf', 'oneOf'], maps: ['dependentSchemas'], single: ['if', 'then', 'else'] };
 const INSIDE = {
@@ -17,7 +18,9 @@ const DEFINITIONS = { lists: [], maps: ['$defs', 'definitions'], single: [] };
 
 const isNode = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Finds the schemas in the given keywords. Returns each with its key, and with the object or list that contains it. */
+/**
+ * Yields the subschemas in the given keywords. Each comes with its key, and with the object or list that contains it.
+ */
 function* schemasAt(schema: Json, { lists, maps, single }: typeof PARTS): Generator<[holder: Json, key: string, Json]> {
   const holders = [...lists, ...maps].map((keyword) => schema[keyword]).filter(isNode);
   for (const holder of holders) for (const [key, one] of Object.entries(holder)) yield [holder, key, one];
@@ -28,16 +31,16 @@ export class ClosedSchemas {
   readonly #document: Json;
   readonly #all = new Set<Json>();
   /**
-   * Schemas of fields that several parts of a schema describe. They are not closed, because each of them may name only
-   * some of the fields inside.
+   * Schemas of a field that several subschemas of the same schema describe. They are not closed, because each of them
+   * may name only some of the field's own fields.
    */
   readonly #shared = new Set<Json>();
 
   readonly #isOpen: boolean;
 
   /**
-   * Closes the schemas in the document itself, not in a copy. With `isOpen`, objects may contain any field that is not
-   * write-only.
+   * Closes the schemas in the document itself, not in a copy. If `isOpen` is true, objects may also contain fields that
+   * their schema does not name, but no write-only fields.
    */
   constructor(document: Json, isOpen: boolean) {
     this.#document = document;
@@ -52,7 +55,7 @@ export class ClosedSchemas {
         if (!this.#shared.has(one)) holder[key] = this.close(one);
   }
 
-  /** Returns the schema, closed if it names fields. */
+  /** Returns a schema that allows no other fields, if the given schema names fields. Otherwise returns it unchanged. */
   close(schema: Json): Json {
     return !this.#isOpen && this.#namesFields(schema) ? { unevaluatedProperties: false, ...schema } : schema;
   }
@@ -71,8 +74,8 @@ export class ClosedSchemas {
   }
 
   /**
-   * Returns the write-only fields of a schema, and removes their names from `required`. Adds fields that several parts
-   * of the schema describe to `#shared`.
+   * Returns the write-only fields of a schema, and removes their names from `required`. If several subschemas describe
+   * the same field, adds their schemas of this field to `#shared`.
    */
   #hide(schema: Json): [properties: Json, name: string][] {
     const parts = this.#partsOf(schema);

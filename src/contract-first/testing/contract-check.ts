@@ -47,8 +47,8 @@ export class ContractCheck {
   readonly document: Json;
   readonly prefix: string;
   /**
-   * `validateSchema: false`, because the lint checks the schemas themselves, and because compiling their meta-schema
-   * would take longer than everything else.
+   * `validateSchema: false` skips the check of the schemas themselves. The lint already checks them, and compiling the
+   * meta-schema would take longer than everything else.
    */
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, multipleOfPrecision: 9 });
   readonly #isComplete: boolean;
@@ -58,9 +58,9 @@ export class ContractCheck {
   readonly #paths: { template: string; item: Json; segments: RegExp[] }[];
 
   /**
-   * With `isComplete`, the contract must declare everything that the server sends. Otherwise it may omit the headers
-   * and errors that the server adds. With `isOpen`, a reply may contain fields that the contract does not name, if
-   * their schema allows them.
+   * If `isComplete` is true, the contract must declare everything that the server sends. Otherwise it may omit the
+   * headers and errors that the server adds. If `isOpen` is true, a reply may contain fields that the contract does not
+   * name, unless their schema forbids other fields.
    */
   constructor(yaml: string, { isComplete = false, isOpen = false } = {}) {
     // JSON is also YAML, but the YAML parser is slower than JSON.parse.
@@ -88,8 +88,8 @@ export class ContractCheck {
   }
 
   /**
-   * Returns the security schemes that the operation requires together. If it offers alternatives, returns the schemes
-   * of the first one. Returns none for a request that the contract does not describe.
+   * Returns the security schemes that a request of the operation needs together. If the operation offers alternatives,
+   * returns the schemes of the first alternative. Returns none for a request that the contract does not describe.
    */
   schemesOf(method: string, url: string): SecurityScheme[] {
     const { operation } = this.#operationOf(method, url) ?? {};

@@ -30,7 +30,10 @@ export interface TestContext {
 export interface TestOptions {
   /** Services that replace those of `src/services.ts`, such as a fake payment service. */
   services?: Services;
-  /** The environment variables that the server reads, by default none. It does not read those of the test's process. */
+  /**
+   * The environment variables of the server. By default there are none, because the server does not read the
+   * environment of the test's process.
+   */
   env?: Record<string, string>;
 }
 

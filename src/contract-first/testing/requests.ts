@@ -22,8 +22,8 @@ export interface RequestOptions {
 export type SendRequest = (url: string, options?: RequestOptions) => Promise<ReceivedReply>;
 
 /**
- * Builds the function that sends requests to a port. A request contains the key where its operation demands it: in a
- * header, a cookie or the query. The options of a request may replace the key.
+ * Builds the function that sends requests to a port. A request contains `key` where its operation expects the API key:
+ * in a header, a cookie or the query. A single request can use another key by its options.
  */
 export function buildRequest(
   port: number,
@@ -41,8 +41,8 @@ export function buildRequest(
 }
 
 /**
- * Returns the request with its key where the security schemes demand it. Without schemes, the key is later sent as a
- * bearer token.
+ * Returns the request with its key in the headers, cookies or query parameters that the security schemes name. If there
+ * are no schemes, `key` stays in the options, and `send` sends it as a bearer token.
  */
 function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]): [url: string, RequestOptions] {
   const { key } = options;

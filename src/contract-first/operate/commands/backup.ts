@@ -26,7 +26,7 @@ export async function backUp(copy: string, name: string, env: NodeJS.ProcessEnv)
     throw new Error(`There is no database ${database}. Go to the folder of the service, or set DATABASE_URL.`);
   checkNoCompanions(copy);
   if (existsSync(copy)) throw new Error(`${copy} is there already: a backup replaces none.`);
-  // Threads that start later inherit the low priority, such as the thread that copies.
+  // The thread that copies starts later, and inherits this low priority.
   setPriority(constants.priority.PRIORITY_LOW);
   const part = `${copy}.${process.pid}.part`;
   const file = await openPart(part);
@@ -63,7 +63,7 @@ const LOGS = ['-wal', '-shm', '-journal'];
 /** Restores a backup, and returns the text to print. @throws Error with the reason if nothing was restored */
 export async function restore(copy: string, { name, domain }: Service, env: NodeJS.ProcessEnv): Promise<string> {
   const file = resolve(toDatabaseFile(name, env));
-  // Reading a pipe might never end.
+  // Rejects pipes and devices, because reading them might never end.
   if (!statSync(copy, { throwIfNoEntry: false })?.isFile())
     throw new Error(`${copy} is ${existsSync(copy) ? 'not a file' : 'missing'}. Nothing was restored.`);
   mkdirSync(dirname(file), { recursive: true });
@@ -89,8 +89,9 @@ function checkBackup(part: string, copy: string, domain: AnyDomain): void {
 }
 
 /**
- * Copies the backup to the new file `part`. It gets the owner and the mode of the database that it replaces, because
- * the service often runs as another user. If there is no database, it gets the owner of the folder.
+ * Copies the backup to the new file `part`. The file gets the owner and the mode of the database that it replaces,
+ * because the service often runs as another user than the caller. If there is no database, the file gets the owner of
+ * the folder.
  */
 async function fill(part: string, copy: string, file: string): Promise<void> {
   const handle = await openPart(part);
@@ -102,7 +103,7 @@ async function fill(part: string, copy: string, file: string): Promise<void> {
   await handle.close();
 }
 
-/** Returns the message for a failed change of the owner, which only root may make. */
+/** Returns the message for the case that the owner of the file cannot be changed, which only root may do. */
 function toOwnerAdvice(file: string, { uid, gid }: Stats): string {
   return `${file} belongs to user ${uid}, group ${gid}, to whom you cannot give a file: restore as that user, or as root. Nothing was restored.`;
 }
@@ -119,7 +120,8 @@ async function toFreeName(file: string): Promise<string> {
 }
 
 /**
- * Renames the restored file to the database. Returns the new name of the old database, or undefined if there was none.
+ * Gives the restored file the name of the database, and renames the old database. Returns the new name of the old
+ * database, or undefined if there was none.
  */
 function replaceBy(part: string, file: string, before: string): string | undefined {
   if (existsSync(file)) {
@@ -130,9 +132,10 @@ function replaceBy(part: string, file: string, before: string): string | undefin
     }
     return before;
   }
-  // Log files may exist without their database. SQLite would apply them to the new database, so they are renamed.
+  // SQLite's log files may exist without a database. SQLite would apply their changes to the restored database, so
+  // these files are renamed first.
   for (const end of LOGS) if (existsSync(file + end)) renameSync(file + end, before + end);
-  // The link fails if a server has created a database in the meantime.
+  // `linkSync` fails if a server has created a database in the meantime. `renameSync` would replace that database.
   linkSync(part, file);
   return undefined;
 }
@@ -153,8 +156,8 @@ function toDatabaseFile(name: string, env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Creates a file that only its owner may read. When this process ends, the file and its journal are removed, unless the
- * file was renamed.
+ * Creates a file that only its owner may read. If the file still has this name when the process ends, removes the file
+ * and its journal.
  */
 async function openPart(part: string): Promise<FileHandle> {
   const file = await open(part, 'wx', 0o600);
@@ -163,7 +166,8 @@ async function openPart(part: string): Promise<FileHandle> {
   };
   process.once('exit', remove);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
-    // The process sends itself the signal again, because `process.exit` would wait for the thread that copies.
+    // Sends the signal to this process again, now without this handler. `process.exit` would wait for the thread that
+    // copies.
     process.once(signal, () => {
       remove();
       process.kill(process.pid, signal);

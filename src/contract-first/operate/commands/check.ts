@@ -39,12 +39,15 @@ export async function checkStart(
   return wrong.length === 0;
 }
 
-/** The line to print for a step, and the value that later steps use. */
+/** The result of a step: the line to print, and a value that later steps use. */
 type Finding<Found> = [line: string, found?: Found];
 
 function buildCheck(report: (text: string) => void) {
   const wrong: string[] = [];
-  /** Runs a step and prints its line. Returns the value that it found; undefined if the step failed. */
+  /**
+   * Runs a step, and prints its line after the name `part`. Returns the value that the step found, or undefined if the
+   * step failed.
+   */
   async function check<Found>(part: string, find: () => Finding<Found> | Promise<Finding<Found>>) {
     try {
       const [line, found] = await find();
@@ -73,7 +76,7 @@ async function findContract(config: Config | undefined, service: Service): Promi
   return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];
 }
 
-/** The addresses on which a server listens on all addresses of the machine. */
+/** The addresses that stand for all addresses of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Resolves the addresses without listening, because the service may already be running. */

@@ -5,7 +5,10 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { toPrintableLines } from '../../json/literals.ts';
 
-/** The arguments of a call: `args` unparsed, and the positional arguments and options as `parseArgs` returns them. */
+/**
+ * The arguments of a command. `args` contains all of them unparsed. `positionals` and `values` are the results of
+ * `parseArgs`.
+ */
 export interface CommandCall {
   args: string[];
   positionals: string[];
@@ -23,15 +26,19 @@ export interface Command {
   options?: ParseArgsConfig['options'];
   /** True if the command passes unknown options on to Node. Otherwise they are wrong usage. */
   passesOptions?: boolean;
-  /** Runs the command. Returns the exit code, or undefined if the command has succeeded or keeps running. */
+  /**
+   * Runs the command. Returns the exit code, or undefined for success and for a command that keeps running, such as a
+   * server.
+   */
   run(call: CommandCall): Promise<number | undefined>;
 }
 
 interface Program {
   /** The command line before the command's name: `node dist/src/main.js`. */
   call: string;
-  /** The lines of `--help`: `about` before the list of commands, and `notes` after it. */
+  /** The lines of `--help` before the list of commands. */
   about: string;
+  /** The lines of `--help` after the list of commands. */
   notes: string;
   /** The commands by name. A name is one word or two: `backup`, `keys list`. */
   commands: Record<string, Command>;

@@ -8,8 +8,8 @@ import type { Store } from '../../store/store.ts';
 import { type Config, ConfigError } from '../config.ts';
 
 /**
- * True if the server accepts API keys. False if all operations accept only tokens of other issuers, which `verifyToken`
- * checks.
+ * True if the server accepts API keys. False if every operation accepts only tokens of other issuers, which the team's
+ * function `verifyToken` checks.
  */
 export const takesKeys = ({ keyLocations }: Pick<Contract, 'keyLocations'>, verifyToken: unknown): boolean =>
   verifyToken === undefined || !keyLocations.every(({ isToken }) => isToken);
@@ -37,16 +37,16 @@ export async function makeOneRunKey(
 }
 
 /**
- * The command that makes a key. The shorter `npm run keys` is not suggested: it would compile first, and a deployment
- * lacks the compiler.
+ * The command that makes a key, for messages. They do not suggest the shorter `npm run keys`, because it compiles the
+ * service first, and a deployment has no compiler.
  */
 export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;
 export const NO_KEY_CONFIGURED = `No API key is configured. ${HOW}, and start again.`;
 
 /**
- * Returns the text for the person who started the server. Its caller writes the text to standard error, because keys
- * must not be logged.
+ * Returns the text for the person who started the server, with the key. The caller must write this text to standard
+ * error, because the log must not contain keys.
  */
 export function toFirstWords(key: string, origin: string, { firstRequest }: Pick<Contract, 'firstRequest'>): string {
   const tried = firstRequest ? `Try it:\n\n  ${toFirstCurl(firstRequest, origin, key)}\n\n` : '';

@@ -6,28 +6,30 @@ import type { Logger } from 'pino';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /**
- * True if the process was started in a terminal. SIGHUP then means that the terminal has closed. This is found out at
- * the start, because `isatty` returns false after that. Without a terminal, SIGHUP comes from logrotate, which asks
- * programs to reopen their log files. This program has no log files.
+ * True if the process was started in a terminal. SIGHUP then means that the terminal has closed. After that, `isatty`
+ * returns false, so it is called at the start. Without a terminal, SIGHUP comes from logrotate, which asks programs to
+ * reopen their log files. This program has no log files, so it ignores the signal.
  */
 const IN_TERMINAL = [0, 1, 2].some((descriptor) => isatty(descriptor));
 
 /**
- * The time within which two signals count as one, in milliseconds. Ctrl-C on `npm start` sends two signals: one from
- * the terminal, and one from npm.
+ * The maximum time between two signals that count as one, in milliseconds. Ctrl-C on `npm start` sends two signals: one
+ * from the terminal, and one from npm.
  */
 const DOUBLE_SIGNAL_MS = 500;
 
 /**
- * Ends the process without a graceful stop. It handles signals only until `onSignals` is called, while nothing is open.
+ * Ends the process without a graceful stop. Only used at the beginning of a start, while there is nothing to close.
+ * `onSignals` later replaces this handler.
  */
 function endAtOnce(signal: string): void {
   if (signal !== 'SIGHUP' || IN_TERMINAL) process.exit(0);
 }
 
 /**
- * Adds the first handlers of signals; call this before anything else. The handler of SIGUSR1 does nothing. Without it,
- * Node would open the debugger's port to all programs of the machine, which only `--inspect` should do.
+ * Adds the first handlers of signals. Call this function before anything else. The handler of SIGUSR1 does nothing, but
+ * without a handler Node would open the debugger's port to all programs of the machine. Only `--inspect` should do
+ * this.
  */
 export function endOnSignals(): void {
   for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
@@ -71,8 +73,8 @@ export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () =>
 }
 
 /**
- * Replaces the handlers that `endOnSignals` has added. The new handler is added first: if there were no handler in
- * between, Node would drop a signal that it has not delivered yet.
+ * Replaces the handlers that `endOnSignals` has added. Adds the new handler before it removes the old one, because Node
+ * drops a pending signal if there is no handler at all.
  */
 export function onSignals(take: (signal: string) => void): void {
   for (const signal of STOP_SIGNALS) process.on(signal, take).off(signal, endAtOnce);

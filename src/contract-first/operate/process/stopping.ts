@@ -25,19 +25,19 @@ interface StoppingOptions {
    * listen.
    */
   listening: Promise<unknown>;
-  /** `isAsked` becomes true when the stop begins. */
+  /** `isAsked` is set to true when the stop begins. */
   stop: { isAsked: boolean };
 }
 
 /**
- * Builds the function that stops the process after a signal, and also makes uncaught errors stop it. The exit code is 0
- * after a signal, and 1 after an error.
+ * Makes uncaught errors stop the process, and returns a function that stops the process after a signal. The exit code
+ * is 0 after a signal, and 1 after an error.
  */
 export function prepareStop(options: StoppingOptions): (signal: string) => void {
   const { app, store, config, log, endByForce, listening, stop } = options;
   const { logger } = log;
   async function end(reason: { err: unknown } | { signal: string }): Promise<void> {
-    // Without these listeners, Node ends the process at the next error.
+    // Removes these listeners, so that another error during the stop ends the process immediately.
     process.off('uncaughtException', onError).off('unhandledRejection', onError);
     setTimeout(endByForce, config.drainDelay + config.stopTimeout + STORE_TIMEOUT).unref();
     const isError = 'err' in reason;
@@ -60,8 +60,8 @@ export function prepareStop(options: StoppingOptions): (signal: string) => void 
 }
 
 /**
- * Builds a function that kills the process by SIGKILL. `process.exit` would wait for threads, and thus for a stalled
- * disk.
+ * Builds a function that kills the process by SIGKILL. `process.exit` would wait for all threads, and a thread may wait
+ * for a stalled disk.
  */
 export function buildForcedEnd(logger: Logger, pid: number): () => Promise<void> {
   return async () => {

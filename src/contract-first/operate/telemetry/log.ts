@@ -1,22 +1,22 @@
 /**
- * The log, on standard output. It never blocks the server: lines wait in memory until they can be written. If too many
- * wait, further lines are dropped.
+ * The log, on standard output. It never blocks the server, because lines wait in memory until they can be written. If
+ * too many lines wait, further lines are dropped.
  */
 import { write, writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { toShortLines } from './short-lines.ts';
 
-/** The maximum number of bytes that may wait. */
+/** The maximum number of bytes that may wait to be written. */
 const MOST_WAITING = 4 * 1024 * 1024;
 /**
- * The number of characters after which collected lines are converted to a buffer, called a part. They are then still in
- * the processor's cache.
+ * The number of characters after which collected lines are converted to a buffer, called a part. So few characters are
+ * still in the processor's cache when they are converted.
  */
 const CHUNK_LENGTH = 4000;
 /**
- * The maximum size of a piece, in bytes: the size of a pipe's buffer in Linux. A piece consists of the parts that are
- * written together.
+ * The maximum size of a piece, in bytes. A piece consists of the parts that are written by one call. The limit is the
+ * size of a pipe's buffer in Linux.
  */
 const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
@@ -31,13 +31,13 @@ export interface Log {
   /** Writes a text of one or more complete lines. */
   write(lines: string): void;
   /**
-   * Resolves when all lines are written, or when their writing has failed for a second. While a write hangs, it does
-   * not resolve, and only a signal such as SIGKILL ends the process.
+   * Resolves when all lines are written, or after one second if they cannot be written. If a write hangs, the promise
+   * does not resolve, and only a signal such as SIGKILL ends the process.
    */
   end(): Promise<void>;
   /**
-   * Waits like `end`, if the process goes on afterwards. From then on, no lines of this log are written at the exit of
-   * the process.
+   * Waits like `end`, but for a process that does not end afterwards. Lines that are logged later are not written when
+   * the process ends.
    */
   close(): Promise<void>;
 }
@@ -71,10 +71,14 @@ class Lines {
   readonly #onLost: (count: number) => void;
   /** The latest lines, which are not yet a part. A growing string is faster than an array or a buffer of lines. */
   #latest = '';
-  /** The parts that wait, and their length in bytes. */
+  /** The parts that wait to be written. */
   readonly #parts: Buffer[] = [];
+  /** The total length of `#parts`, in bytes. */
   #length = 0;
-  /** The rest of the current piece, if a write has failed or has written only some of its bytes. */
+  /**
+   * The bytes of the current piece that the last write has not written, because it failed or wrote only some of the
+   * bytes.
+   */
   #left: Buffer = Buffer.alloc(0);
   #lost = 0;
   #isDue = false;
@@ -102,13 +106,13 @@ class Lines {
   }
 
   /**
-   * Writes the remaining lines synchronously at the exit of the process, which does not wait for asynchronous writes.
+   * Writes the remaining lines synchronously when the process ends, because Node does not wait for asynchronous writes.
    */
   writeRest(): void {
     try {
       writeSync(this.#fd, Buffer.concat([this.#left, ...this.#parts, Buffer.from(this.#latest)]));
     } catch {
-      // The log itself has failed, so the error cannot be logged.
+      // The error cannot be logged, because it is an error of the log.
     }
   }
 
@@ -133,7 +137,7 @@ class Lines {
     });
   };
 
-  /** Joins the next parts to a piece: as many as fit, and at least one. */
+  /** Joins the next parts to a piece: as many parts as fit, and at least one. */
   #takePiece(): Buffer {
     this.#endPart();
     const taken: Buffer[] = [];

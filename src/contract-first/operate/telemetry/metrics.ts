@@ -8,7 +8,7 @@ import { type Durations, type RequestCounts, SECONDS } from './request-counts.ts
 /** The upper bounds of the buckets of `store_commit_writes`. */
 const WRITES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
-/** The names of the labels that metrics of requests have. */
+/** The labels of all metrics about requests. */
 const LABELS = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'];
 
 interface MetricsParts {
@@ -49,7 +49,7 @@ function buildAdd(registry: Registry) {
       const metric = new Kind({ name, help, labelNames, registers, collect });
       function collect(): void {
         metric.reset();
-        // After `reset`, a metric without labels has a sample with the value 0.
+        // Removes the sample with the value 0 that `reset` adds to a metric without labels.
         if (labelNames.length === 0) metric.remove();
         for (const [labels, value] of read()) metric.inc(labels, value);
       }
@@ -66,7 +66,8 @@ function addRequests({ gauge, counter }: Add, counts: RequestCounts, deprecated:
   const one = (value: number): Sample[] => [[{}, value]];
   gauge('http_server_active_requests', 'Requests that have not been answered yet.', [], () => one(counts.inFlight));
   gauge('http_server_open_connections', 'Connections of clients.', [], () => one(counts.connections));
-  // The gauge has no sample before the first read. The value 0 would mean that the keys were read in 1970.
+  // Before the keys were read for the first time, the gauge has no sample. The value 0 would mean that they were read
+  // in 1970.
   const readAt = () => (counts.keysReadAt > 0 ? one(counts.keysReadAt) : []);
   gauge('api_keys_read_timestamp_seconds', 'When the stored API keys were last read.', [], readAt);
   const unread = () => [...counts.unread].map(([code, value]): Sample => [{ error_type: code }, value]);
@@ -132,8 +133,8 @@ function addFiles({ gauge }: Add, file: string): void {
 }
 
 /**
- * Adds the histogram of the durations that `counts` has collected. An object with `get` is enough as a metric, because
- * prom-client calls nothing else.
+ * Adds the histogram of the durations that `counts` has collected. The histogram is a plain object with a function
+ * `get`, because prom-client calls only this function.
  */
 function addDurations(registry: Registry, name: string, counts: RequestCounts): void {
   const metric = { name, help: 'Duration of requests, until their reply was sent.', type: 'histogram' };
@@ -154,7 +155,8 @@ function addDurations(registry: Registry, name: string, counts: RequestCounts): 
 }
 
 /**
- * Renders the metrics as OpenMetrics if `accept`, the header of the request, allows it. Otherwise as Prometheus text.
+ * Renders the metrics as OpenMetrics if `accept`, the request's `Accept` header, allows it, and otherwise as Prometheus
+ * text.
  */
 export async function writeMetrics(registry: Registry, accept = ''): Promise<{ type: string; text: string }> {
   const isOpen = /application\/openmetrics-text(?!\s*;[^,]*q=0(?:\.0*)?(?:,|$))/.test(accept);

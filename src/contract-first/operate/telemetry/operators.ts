@@ -52,7 +52,7 @@ function buildServer(answer: FastifyServerFactoryHandler): Server {
     }
     sockets.add(socket);
     onSocketEnd(socket, linger);
-    // Open connections must not keep the process alive.
+    // `unref`, so that open connections do not keep the process alive.
     socket.unref().once('close', () => sockets.delete(socket));
   });
   server.on('request', (request, response) => {

@@ -1,7 +1,7 @@
 /**
  * Collects the durations of requests in the buckets of histograms. prom-client's own histogram would add 4 to 10 % to
- * the time of a list, because it looks up the labels for each request. The values of labels come from the contract and
- * the catalogue of errors, so clients cannot create new ones.
+ * the time of a list request, because it looks up the labels for each request. The values of labels come from the
+ * contract and the error catalogue, so clients cannot create new values.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Catalogue } from '../../engine/errors/catalogue.ts';
@@ -17,8 +17,8 @@ export const SECONDS: number[] = [
 export class Durations {
   readonly labels: Record<string, string | number>;
   /**
-   * The number of requests in each bucket: those up to its bound, and above the previous bound. The last bucket counts
-   * the requests above all bounds.
+   * The number of requests in each bucket. A bucket counts durations up to its own bound and above the previous bound.
+   * The last bucket counts durations above all bounds.
    */
   readonly buckets: number[] = Array<number>(SECONDS.length + 1).fill(0);
   sum = 0;
@@ -63,7 +63,8 @@ export class RequestCounts extends Counts {
   /** `pathOf` returns the path of an operation with its parameters: `/v1/books/{bookId}`. */
   constructor(pathOf: (operationId: string) => string, catalogue: Catalogue) {
     super();
-    // An error reply that a handler sends has no code. It is counted with the catalogue's first code for its status.
+    // An error reply that a handler sends has no error code. The metric names the catalogue's first code for its status
+    // instead.
     this.#codes = new Map(
       Object.entries(catalogue)
         .reverse()

@@ -90,8 +90,8 @@ export function buildTraces(parts: TracesParts): AddTraces {
 }
 
 /**
- * True if the request is not sampled. This is decided before the SDK makes a span, because the span would make a
- * request take a third longer, and most requests are not sampled.
+ * True if the request is not sampled. This is decided before the SDK makes a span, because most requests are not
+ * sampled, and making a span would lengthen each of them by a third.
  */
 function isLeftOut(traceparent: string | string[] | undefined, ratio: number): boolean {
   if (!toTrace(traceparent)) return Math.random() >= ratio;
@@ -102,7 +102,10 @@ function isLeftOut(traceparent: string | string[] | undefined, ratio: number): b
 const isSampled = (traceparent: string | string[] | undefined) =>
   /[13579bdf]$/.test(String(traceparent).slice(0, TRACEPARENT_LENGTH));
 
-/** Returns a context with the client's span around the request; the root context if the client sent none. */
+/**
+ * Returns the parent context for the request's span: the context of the client's span, or the root context if the
+ * client sent none.
+ */
 function toParent(
   { ROOT_CONTEXT, TraceFlags, createTraceState, trace }: Api,
   { traceparent, tracestate = '' }: IncomingHttpHeaders,
@@ -124,7 +127,8 @@ function end(
 ): void {
   const { method, routeOptions, url, protocol } = request;
   const { statusCode } = raw;
-  // The path with the contract's parameters, such as `/books/{bookId}`, so that clients cannot create new names of spans.
+  // The contract's path, such as `/books/{bookId}`. The path in the URL would let clients create any number of span
+  // names.
   const route = routeOptions.url?.replace(/:(\w+)/g, '{$1}');
   if (route) span.updateName(`${method} ${route}`);
   const failure = statusCode >= 500 && String(statusCode);
@@ -150,7 +154,7 @@ interface Commits {
 interface Calling {
   api: Api;
   tracer: Tracer;
-  /** The context of the request's span, which is the parent of the spans of its calls. */
+  /** The context of the request's span. This span is the parent of the spans of all calls to the store. */
   context: Context;
   system: string;
   commits: Commits;
@@ -159,8 +163,8 @@ interface Calling {
 const READS = ['get', 'list', 'read'];
 
 /**
- * Returns the span of a commit. Many writes share a commit, so its span is a separate trace, and the span of each write
- * links to it.
+ * Returns the span of a commit. It is the root of its own trace, because many writes of different requests share a
+ * commit. The span of each of these writes links to it.
  */
 function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
   const known = spans.get(commit);
@@ -174,7 +178,8 @@ function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: 
 }
 
 /**
- * Wraps a collection so that each call of its methods makes a span. The collection that `of` returns is also wrapped.
+ * Wraps a collection so that each call of its methods makes a span. Also wraps the collection that the method `of`
+ * returns.
  */
 export function traceCalls<Calls extends object>(calls: Calls, calling: Calling): Calls {
   const { api, tracer, context, system, commits } = calling;
@@ -196,7 +201,8 @@ export function traceCalls<Calls extends object>(calls: Calls, calling: Calling)
             span.addLink({ context: toCommit(calling, latest) });
         };
         const answer = (async () => method.apply(target, values))();
-        // `link` runs before the next commit can end, so it finds the commit of this write.
+        // `link` reads the latest commit. It runs before the next commit can end, so the latest commit is the one with
+        // this write.
         answer.then(link, () => {});
         return answer.catch(fail).finally(() => span.end());
       };
