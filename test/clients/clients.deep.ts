@@ -117,14 +117,14 @@ type Runs = Record<'once' | 'always', Promise<Ran>>;
 
 function tryRow(t: Test, { outcome, error, requests }: Row, operation: Operation, runs: Runs): void {
   const urls = operation === 'add' ? 1 : 2;
-  t.test(`a client that does ${operation} while the fault occurs once`, async (t) => {
+  t.test(`if the fault occurs once, the client's ${operation} call ends as the table of faults predicts`, async (t) => {
     const ran = await runs.once;
     if (outcome === 'error' || (outcome === 'either' && ran.error)) return isError(t, ran, error);
     isRight(t, ran);
     const tries = outcome === 'again' ? 2 : 1;
     if (outcome !== 'either') t.equal(ran.requests.length, tries * urls, ran.requests.join());
   });
-  t.test(`a client that does ${operation} while the fault occurs each time`, async (t) => {
+  t.test(`if the fault never ends, the client's ${operation} call ends as the table of faults predicts`, async (t) => {
     const ran = await runs.always;
     if (outcome === 'done' || (outcome === 'either' && !ran.error)) return isRight(t, ran);
     isError(t, ran, error);
@@ -147,16 +147,16 @@ function tryTable(t: Test, bench: Bench): void {
 }
 
 const MEANINGS: Record<Outcome, string> = {
-  again: 'the client retries, and reports a fault that persists',
-  done: 'the client sends one request, and loses nothing',
-  error: 'the client reports the fault, and does not retry',
-  either: 'the client loses nothing',
+  again: 'the client retries, and fails with an error only if every attempt fails',
+  done: 'the client succeeds without a retry',
+  error: 'the client fails with an error and does not retry',
+  either: 'the client either succeeds or fails with an error',
 };
 
 function tryTimes(t: Test, bench: Bench): void {
   for (const [name, fault] of Object.entries(WAITING)) {
     const ran = run(bench, 'add', [fault, 'once'], { limits: { ...LIMITS, total: 10_000 } });
-    t.test(`after a Retry-After of ${name}, the client waits as long as asked`, async (t) => {
+    t.test(`if a reply has a Retry-After of ${name}, the client waits that long before it retries`, async (t) => {
       isRight(t, await ran);
       const [wait = 0] = (await ran).waits;
       t.ok(wait >= WAIT, String(wait));
@@ -172,7 +172,7 @@ function tryTimes(t: Test, bench: Bench): void {
   for (const name of drips) {
     const limits = { attempts: 50, timeout: 1000, total: 4000 };
     const ran = run(bench, 'add', [(FAULTS[name] as Row).fault, 'always'], { limits });
-    t.test(`against ${name}, the client gives up when its total time is over, even during an attempt`, async (t) => {
+    t.test(`if the server sends only ${name}, the client stops at its total time limit`, async (t) => {
       isError(t, await ran);
       t.ok((await ran).requests.length <= 4);
     });
@@ -180,13 +180,13 @@ function tryTimes(t: Test, bench: Bench): void {
 
   const limits = { attempts: 50, timeout: 4000, total: 9000 };
   const delayed = run(bench, 'add', [refuse(503, { 'retry-after': '5' }), 'always'], { limits });
-  t.test('a client gives up immediately if a Retry-After would exceed its total time', async (t) => {
+  t.test('a client fails immediately if a Retry-After asks it to wait beyond its total time limit', async (t) => {
     isError(t, await delayed, { status: 503, code: 'code_503' });
     t.equal((await delayed).requests.length, 2);
   });
 
   const refused = run(bench, 'add', [refuse(503), 'always'], { limits: {} });
-  t.test('against a server that keeps failing, a client tries six times and waits longer each time', async (t) => {
+  t.test('if every reply is a 503, the client makes six attempts, with a longer wait before each', async (t) => {
     isError(t, await refused, { status: 503, code: 'code_503', requestId: 'r-1' });
     const { requests, waits } = await refused;
     t.equal(requests.length, 6);
@@ -222,22 +222,22 @@ function tryArguments(t: Test, bench: Bench): void {
     `http://${origin}?x=1`,
   ]) {
     const runs = [run(bench, 'add', [], { url: base }), run(bench, 'list', [], { url: base })];
-    t.test(`the client reports the invalid base URL "${base.replace(/\d+/g, 'N')}"`, async (t) => {
+    t.test(`the client rejects the invalid base URL "${base.replace(/\d+/g, 'N')}" with an error`, async (t) => {
       for (const ran of runs) t.match((await ran).error?.message, /URL/);
     });
   }
 
   const secret = 'secret-of-a-key';
   const wrong: [string, Partial<Job>][] = [
-    ['a key with the end of its line', { key: `${secret}\n` }],
-    ['a key of several words', { key: `Bearer ${secret}` }],
-    ['an empty key', { key: '' }],
+    ['an API key that ends with a line break', { key: `${secret}\n` }],
+    ['an API key with a space', { key: `Bearer ${secret}` }],
+    ['an empty API key', { key: '' }],
     ['a URL with a password', { url: `http://user:${secret}@${origin}` }],
-    ['an Idempotency-Key of two lines', { once: `a\r\nx-more: b` }],
+    ['an Idempotency-Key with a line break', { once: `a\r\nx-more: b` }],
   ];
   for (const [name, more] of wrong) {
     const ran = run(bench, 'add', [], more);
-    t.test(`the client reports ${name}, and makes no request`, async (t) => {
+    t.test(`given ${name}, the client fails with an error and sends no request`, async (t) => {
       const { error, requests } = await ran;
       t.match(error?.message, /URL|key|once/i);
       t.notMatch(JSON.stringify(error), secret);
@@ -246,14 +246,14 @@ function tryArguments(t: Test, bench: Bench): void {
   }
 
   const empty = run(bench, 'add', [], { once: '' });
-  t.test('an empty Idempotency-Key is an error of the client or the server, and no animal is added', async (t) => {
+  t.test('if the Idempotency-Key is empty, the client or the server rejects it and no animal is added', async (t) => {
     const { pets, error } = await empty;
     t.match(error?.message, /once|idempotency-key/i);
     t.strictSame(pets, []);
   });
 
   const unknown = run(bench, 'add', [], { key: 'an-unknown-key-0123456789' });
-  t.test('the client reports the 401 of the server for an unknown key', async (t) => {
+  t.test('if the server answers 401, the client fails with this status and does not retry', async (t) => {
     isError(t, await unknown, { status: 401, code: 'unauthorized' });
     t.equal((await unknown).requests.length, 1);
   });
@@ -262,7 +262,7 @@ function tryArguments(t: Test, bench: Bench): void {
 async function tryServers(t: Test, bench: Bench): Promise<void> {
   for (const base of ['http://no-such-host.invalid', 'http://127.0.0.1:1']) {
     const ran = run(bench, 'add', [], { url: base });
-    t.test(`if nobody listens at ${base}, the client reports no_answer and the cause`, async (t) => {
+    t.test(`if no server answers at ${base}, the client fails with the code no_answer and the cause`, async (t) => {
       isError(t, await ran, { status: 0, code: 'no_answer' });
     });
   }
@@ -277,7 +277,7 @@ async function tryServers(t: Test, bench: Bench): Promise<void> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const ran = await run(bench, 'add', [], { url: `https://127.0.0.1:${port}` });
-  t.test("the client does not retry if it does not trust the server's certificate", async (t) => {
+  t.test("the client fails without a retry if it does not trust the server's TLS certificate", async (t) => {
     isError(t, ran, { status: 0, code: 'no_answer' });
     t.equal(connections, 1);
   });
@@ -310,7 +310,7 @@ petstore.add({ name: 'Rex', categoryId: 7n }, '').then((pet) => pet.colour);
 `;
 
 t.test(
-  'the client built with openapi-typescript is fully typed, and reads a list to the last page and digit',
+  'the TypeScript client makes wrong calls compile errors, and reads all pages of a list with exact integers',
   async (t) => {
     const { port } = await startService(t);
     const origin = `http://127.0.0.1:${port}`;
@@ -345,14 +345,14 @@ t.test(
   },
 );
 
-t.test('each client to copy is one file of less than 150 lines', async (t) => {
+t.test('each client in clients/ is a single file of fewer than 150 lines', async (t) => {
   for (const [name, { client }] of Object.entries(LANGUAGES)) {
     const text = readFileSync(new URL(`${name}/${client}`, CLIENTS), 'utf8');
     t.ok(text.split('\n').length - 1 < 150, name);
   }
 });
 
-t.test('oazapfts generates a client from the contract without a warning', async (t) => {
+t.test('oazapfts generates a working client from the contract, without a warning', async (t) => {
   const { port } = await startService(t);
   const origin = `http://127.0.0.1:${port}`;
   const folder = t.testdir({ 'package.json': '{ "type": "module" }' });
@@ -384,7 +384,7 @@ const programs = await buildPrograms(t, (await readOurs()).json);
 // which the server and the proxy run.
 t.jobs = programs.size;
 
-t.test('a Node.js script that awaits the TypeScript client runs until it gets an answer or an error', async (t) => {
+t.test('a Node.js script does not exit while the TypeScript client waits for an answer', async (t) => {
   const folder = programs.get('typescript')?.folder as string;
   writeFileSync(join(folder, 'silent.js'), SILENT);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'silent.js')]);
@@ -392,7 +392,7 @@ t.test('a Node.js script that awaits the TypeScript client runs until it gets an
 });
 
 for (const [name, program] of programs) {
-  t.test(`the client in ${name} survives a faulty network and wrong arguments`, { buffered: true }, async (t) => {
+  t.test(`the client in ${name} retries or reports every fault of the network`, { buffered: true }, async (t) => {
     const service = await startService(t);
     for (const text of PENDING) {
       const [, category, name, status] = text.split(' ');
@@ -407,7 +407,7 @@ for (const [name, program] of programs) {
     tryTimes(t, bench);
     tryArguments(t, bench);
     await tryServers(t, bench);
-    t.test('each animal that reached the server was added once, and no key was sent to another host', async (t) => {
+    t.test('the retries of a client add no animal twice, and no other host gets its API key', async (t) => {
       const stored = await readStored(service);
       t.ok(stored.size > 200);
       for (const [name, count] of stored) t.equal(count, 1, name);
@@ -415,7 +415,7 @@ for (const [name, program] of programs) {
     });
   });
 
-  t.test(`the README example of the client in ${name} works`, { buffered: true }, async (t) => {
+  t.test(`the README example of the client in ${name} adds an animal once`, { buffered: true }, async (t) => {
     const { port } = await startService(t);
     const once = randomUUID();
     for (let count = 0; count < 2; count++) {

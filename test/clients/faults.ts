@@ -357,13 +357,13 @@ function inTwoSeconds(toForm: (date: Date, day: string, weekday: string) => stri
 
 /** Replies that say when the client may try again. */
 export const WAITING: Record<string, Fault> = {
-  'seconds (429)': refuse(429, { 'retry-after': '1' }),
-  'seconds (503)': refuse(503, { 'retry-after': '01' }),
+  'one second (status 429)': refuse(429, { 'retry-after': '1' }),
+  'one second (status 503)': refuse(503, { 'retry-after': '01' }),
   'a date': inTwoSeconds((_, text) => text),
-  'a date of RFC 850': inTwoSeconds((_, text, weekday) =>
+  'a date in the format of RFC 850': inTwoSeconds((_, text, weekday) =>
     text.replace(/^\w+, (\d\d) (\w+) \d\d(\d\d)/, `${weekday}, $1-$2-$3`),
   ),
-  'a date of asctime': inTwoSeconds((date, text) =>
+  'a date in the format of asctime': inTwoSeconds((date, text) =>
     text.replace(/^(\w+), \d\d (\w+) (\d+) (\S+) GMT/, `$1 $2 ${String(date.getUTCDate()).padStart(2)} $4 $3`),
   ),
 };

@@ -139,7 +139,7 @@ components:
 
 const TEAM = '/paths/~1teams~1{team_id}';
 
-t.test('a problem is located through references, YAML aliases and the parts of a schema', async (t) => {
+t.test('a problem behind a $ref, a YAML alias or an allOf is reported with its line and column', async (t) => {
   for (const [place, problem, pointer] of [
     [
       '39:5',
@@ -224,7 +224,7 @@ components:
       allOf: [{ $ref: "#/components/schemas/A" }]
 `;
 
-t.test('a problem is located even if references form a cycle', async (t) => {
+t.test('a problem is reported with a line and column even if references form a cycle', async (t) => {
   t.match(
     await toLocated(
       t,
@@ -235,7 +235,7 @@ t.test('a problem is located even if references form a cycle', async (t) => {
   );
 });
 
-t.test('a problem is located even if a path or a name contains a colon', async (t) => {
+t.test('a problem is reported with its line and column even if a path or a name contains a colon', async (t) => {
   for (const [place, problem, pointer] of [
     ['4:5', '#/paths/~1v1~1a:list/get: x-max-bytes means nothing here', '/paths/~1v1~1a:list/get/x-max-bytes'],
     ['5:7', '/paths/~1v1~1a:list/get/operationId must be string', '/paths/~1v1~1a:list/get/operationId'],
@@ -245,7 +245,7 @@ t.test('a problem is located even if a path or a name contains a colon', async (
   }
 });
 
-t.test('a mistake that several operations share is reported once, with its position', async (t) => {
+t.test('a mistake in a schema that several operations use is reported once, with the number of repeats', async (t) => {
   const pattern = 'pattern \\A: \\A means nothing in JavaScript: write ^';
   const problems = [
     { words: `operation putTeam: request.body.name: ${pattern}`, pointer: `${TEAM}/put/requestBody/name/pattern` },
@@ -268,7 +268,7 @@ t.test('a mistake that several operations share is reported once, with its posit
   ]);
 });
 
-t.test("a start that fails because of its contract prints the positions in the contract's file", async (t) => {
+t.test('if a contract cannot be served, the error names the file, line and column of each problem', async (t) => {
   const folder = t.testdir({ 'a.yaml': SHARED });
   const file = pathToFileURL(`${folder}/a.yaml`);
   const name = relative(process.cwd(), `${folder}/a.yaml`);
@@ -307,7 +307,7 @@ components:
         list: ${field}
 `;
 
-t.test('each problem is located at the wrong keyword of the contract', async (t) => {
+t.test('the reported line and column are those of the wrong keyword, even behind a $ref or in an allOf', async (t) => {
   for (const [style, field, type, problems] of [
     [
       'style: matrix, ',

@@ -3,7 +3,7 @@ import { parse } from 'lossless-json';
 import t from 'tap';
 import { parseExactJson } from '../../src/contract-first/json/exact-json.ts';
 
-t.test('the JSON parser reads numbers that a double can hold like JSON.parse', async () => {
+t.test('for a JSON text without long numbers, the JSON parser returns the same value as JSON.parse', async () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       fc.pre(!/\d{16}|\de/i.test(text));
@@ -13,7 +13,7 @@ t.test('the JSON parser reads numbers that a double can hold like JSON.parse', a
   );
 });
 
-t.test('the JSON parser accepts a text exactly if JSON.parse does, even if the text is cut or extended', async () => {
+t.test('the JSON parser accepts and rejects random, cut and extended texts as JSON.parse does', async () => {
   const pieces = [
     '{',
     '}',
@@ -63,7 +63,7 @@ function isRead(read: (text: string) => unknown, text: string): boolean {
   }
 }
 
-t.test('the JSON parser keeps every digit of a 64-bit integer, at any depth', async (t) => {
+t.test('the JSON parser keeps every digit of a 64-bit integer, even in nested objects', async (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
       const [{ deep }] = parseExactJson(`[{"deep":${value}}]`) as [{ deep: number | bigint }];
@@ -75,7 +75,7 @@ t.test('the JSON parser keeps every digit of a 64-bit integer, at any depth', as
   t.equal(parseExactJson('9007199254740993'), 9007199254740993n);
 });
 
-t.test('the JSON parser reads an integer in every notation as an integer with all its digits', async (t) => {
+t.test('the JSON parser reads integers written with a fraction or exponent, such as 1.20e2, exactly', async (t) => {
   const cases: [string, number | bigint][] = [
     ['1.0', 1],
     ['1.20e2', 120],
@@ -94,7 +94,7 @@ t.test('the JSON parser reads an integer in every notation as an integer with al
   for (const [text, value] of cases) t.equal(parseExactJson(text), value, text);
 });
 
-t.test('a JSON number that a double would change is an error that names the number and the double', async (t) => {
+t.test('the JSON parser rejects a number that a double would change, and the error names both', async (t) => {
   const inexact: [string, string?][] = [
     ['1.0000000000000001', '1'],
     ['1e-400'],
@@ -113,7 +113,7 @@ t.test('a JSON number that a double would change is an error that names the numb
   }
 });
 
-t.test('the error for an inexact JSON number contains its JSON Pointer', async (t) => {
+t.test("the JSON parser's error for a number that a double would change contains its JSON Pointer", async (t) => {
   for (const [text, path] of [
     ['{"a":{"b":[1,2]},"c":[{},1e400,1e500]}', '/c/1'],
     ['1e400', ''],
@@ -122,7 +122,7 @@ t.test('the error for an inexact JSON number contains its JSON Pointer', async (
   }
 });
 
-t.test('a JSON number with a fraction becomes a double that prints as the same number', async (t) => {
+t.test('the JSON parser reads a number with a fraction as the double that prints the same digits', async (t) => {
   const cases: [string, number][] = [
     ['1.5', 1.5],
     ['5e-1', 0.5],
@@ -141,32 +141,32 @@ t.test('the JSON parser keeps integers of more than 64 bits, up to the largest d
   t.equal(parseExactJson('-1.7976931348623157e+308'), -(17976931348623157n * 10n ** 292n));
 });
 
-t.test('the JSON parser unescapes strings, and does not parse JSON inside them', async (t) => {
+t.test('the JSON parser decodes escapes in strings, and leaves JSON inside strings as text', async (t) => {
   const text = String.raw`{"a\"}":"\\\"{[,:]}\u0041é\ud83d\ude00 12345678901234567890","":[[],{},true,false,null]}`;
   t.strictSame(JSON.parse(JSON.stringify(parseExactJson(text))), JSON.parse(text));
   t.strictSame(parse(JSON.stringify(parseExactJson(text))), parse(text));
 });
 
-t.test('a duplicate name in a JSON object is an error that names it', async (t) => {
+t.test('the JSON parser rejects a duplicate field in an object, and the error names the field', async (t) => {
   for (const twice of ['b', '\\u0062'])
     t.throws(() => parseExactJson(`{"a":{"b":1,"c":2,"${twice}":1}}`), new SyntaxError('has the field "b" twice'));
   t.doesNotThrow(() => parseExactJson('{"a":{"b":1},"b":1,"toString":2}'));
 });
 
-t.test('half a surrogate pair in JSON is an error, in values and in names', async (t) => {
+t.test('the JSON parser rejects half a surrogate pair in a string, in values and in field names', async (t) => {
   for (const text of [String.raw`"\ud800"`, String.raw`["a\udc00b"]`, String.raw`{"\udc00\ud800":1}`]) {
     t.throws(() => parseExactJson(text), new SyntaxError('has half a surrogate pair in a string'), text);
   }
   t.equal(parseExactJson(String.raw`"\ud83d\ude00"`), '😀');
 });
 
-t.test('the JSON parser treats __proto__ like any other field', async (t) => {
+t.test('the JSON parser reads a field named __proto__ as an ordinary field', async (t) => {
   const value = parseExactJson('{"__proto__":{"polluted":true}}') as object;
   t.strictSame(Object.keys(value), ['__proto__']);
   for (const name of Object.getOwnPropertyNames(Object.prototype)) t.equal(name in value, name === '__proto__', name);
 });
 
-t.test('a text that is not JSON, or is nested too deeply, is an error', async (t) => {
+t.test('the JSON parser rejects a text that is not JSON or is nested deeper than 64 levels', async (t) => {
   for (const text of ['', '{', '[1,]', '01', 'NaN', "'a'", '"\t"', '{"a":1}x', '\ufeff1']) {
     t.throws(
       () => parseExactJson(text),

@@ -2,7 +2,7 @@ import t from 'tap';
 import { toInstant } from '../../src/contract-first/json/instant.ts';
 import { build, problemsOf } from '../engine/requests/built-check.ts';
 
-t.test('all spellings of an instant are stored as the same UTC time, to the millisecond', (t) => {
+t.test('RFC 3339 times with any offset are stored in UTC, cut to milliseconds', (t) => {
   const instants = {
     '2026-01-01T00:00:00Z': '2026-01-01T00:00:00.000Z',
     '2026-01-01t00:00:00.1z': '2026-01-01T00:00:00.100Z',
@@ -22,7 +22,7 @@ t.test('all spellings of an instant are stored as the same UTC time, to the mill
   t.end();
 });
 
-t.test('a time that a store could not keep is a 400, in a body and in a parameter', (t) => {
+t.test('a request with an invalid time, or one that no store can keep, is answered with 400', (t) => {
   const none = [
     ...[
       '',

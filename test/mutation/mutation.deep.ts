@@ -30,7 +30,7 @@ async function judge(mutants: Mutant[], handlers: Handlers): Promise<Row[]> {
   return toRows(CONTRACT, mutants, verdicts);
 }
 
-t.test('each deliberate edit of the contract is detected by the first check that can detect it', async (t) => {
+t.test('for each deliberate edit of the contract, the report names the first check that detects it', async (t) => {
   const expected: [by: Row['by'], place: string, edit: string][] = [
     ['start', 'paths./pets.get', 'operationId changed'],
     ['tests', 'components.schemas.PetName', 'format added: no-such-format'],
@@ -63,7 +63,7 @@ t.test('each deliberate edit of the contract is detected by the first check that
   }
 });
 
-t.test('a declared filter or header that the server ignores counts as broken', async (t) => {
+t.test('if an edit declares a filter or header that the server ignores, the report calls it broken', async (t) => {
   const judge = await buildJudge(CONTRACT, ours, () => []);
   for (const [name, place] of [
     ['q', 'query.q'],
@@ -77,7 +77,7 @@ t.test('a declared filter or header that the server ignores counts as broken', a
   }
 });
 
-t.test('a server that breaks its unedited contract cannot be used to judge edits', async (t) => {
+t.test('no edits are judged if the server already breaks the unedited contract', async (t) => {
   const rex = { id: 1, name: 'Rex', categoryId: 7 };
   const listing = (body: unknown): AnyHandler => {
     return async ({ pets }) => {

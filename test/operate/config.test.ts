@@ -119,7 +119,7 @@ t.test('every setting can be set by its environment variable', (t) => {
   t.end();
 });
 
-t.test('an empty environment variable counts as an unset one', (t) => {
+t.test('if an environment variable is empty, its setting has the default', (t) => {
   const names = ['HOST', 'PORT', 'DATABASE_URL', 'API_KEYS', 'LOG_LEVEL', 'NODE_ENV', 'REQUEST_TIMEOUT'];
   t.strictSame(loadConfig(Object.fromEntries(names.map((name) => [name, '']))), loadConfig({}));
   t.end();
@@ -134,7 +134,7 @@ t.test('no code can change the loaded configuration', (t) => {
   t.end();
 });
 
-t.test('the error lists all wrong environment variables, each with its allowed values', (t) => {
+t.test('if environment variables are wrong, one error lists all of them with their allowed values', (t) => {
   const env = {
     PORT: '65536',
     DATABASE_URL: 'mysql://ada:secret@db/pets',
@@ -158,7 +158,7 @@ t.test('the error lists all wrong environment variables, each with its allowed v
   t.end();
 });
 
-t.test('PUBLIC_URL is an HTTP URL, of which only the path is used', (t) => {
+t.test('PUBLIC_URL accepts HTTP URLs without a query or user, and the server uses only the path', (t) => {
   const paths = { 'https://shop.example': '', 'http://shop.example:8080/': '', 'https://shop.example/a/b-c': '/a/b-c' };
   for (const [PUBLIC_URL, publicPath] of Object.entries(paths))
     t.equal(loadConfig({ PUBLIC_URL }).publicPath, publicPath);
@@ -167,13 +167,13 @@ t.test('PUBLIC_URL is an HTTP URL, of which only the path is used', (t) => {
   t.end();
 });
 
-t.test('a setting that is an integer is written in digits, within its bounds', (t) => {
+t.test('an integer setting, such as PORT, accepts only decimal digits, within its bounds', (t) => {
   const wrong = ['-1', '65536', '1.5', '0x50', '1e3', ' 80', '80 ', 'http', '9'.repeat(400)];
   takes(t, 'PORT', 'an integer from 0 to 65535', ['0', '1', '65535'], wrong);
   t.end();
 });
 
-t.test('DATABASE_URL names SQLite, in a file or in memory, or PostgreSQL', (t) => {
+t.test('DATABASE_URL accepts a SQLite file, SQLite in memory and PostgreSQL, and rejects other URLs', (t) => {
   for (const DATABASE_URL of ['sqlite:pets.db', 'sqlite:/srv/pets.db', 'sqlite:///srv/pets.db', 'sqlite::memory:']) {
     t.strictSame(problemsOf({ DATABASE_URL }), []);
   }
@@ -200,7 +200,7 @@ t.test('DATABASE_URL names SQLite, in a file or in memory, or PostgreSQL', (t) =
   t.end();
 });
 
-t.test('DATABASE_URL of PostgreSQL contains its hosts, user, database, schema and encryption', (t) => {
+t.test('a DATABASE_URL for PostgreSQL sets hosts, user, password, database, schema and encryption', (t) => {
   t.strictSame(loadConfig({ DATABASE_URL: 'postgres://ada@db/pets' }).database, {
     kind: 'postgres',
     hosts: [{ host: 'db', port: 5432 }],
@@ -243,7 +243,7 @@ t.test('DATABASE_URL of PostgreSQL contains its hosts, user, database, schema an
 });
 
 t.test(
-  'a key in API_KEYS must be long and valid as a bearer token; the error names its position, never the key',
+  'if a key in API_KEYS is short or not a valid bearer token, the error names its position but not the key',
   (t) => {
     const API_KEYS =
       'a-good-key-0123456789,fifteen-letters,not a bearer token,ünicode-key-0123456789,=,key"-0123456789012';
@@ -260,7 +260,7 @@ t.test(
   },
 );
 
-t.test('KEY_RATE and UNAUTHORIZED_RATE are requests per second, minute, hour or day, or none', (t) => {
+t.test('KEY_RATE and UNAUTHORIZED_RATE accept a rate such as 100/s, 60/m, 5000/h or 9/d, and none', (t) => {
   const rule = 'a number of requests per s, m, h or d, such as 100/s, or none';
   const right = ['none', '1/s', '60/m', '5000/h', '999999999/d'];
   const wrong = ['0/s', '1', '1/w', '1/2s', '-1/s', '1.5/s', '1 / s', '01/s', '1000000000/s', 'None'];
@@ -268,7 +268,7 @@ t.test('KEY_RATE and UNAUTHORIZED_RATE are requests per second, minute, hour or 
   t.end();
 });
 
-t.test('TRUST_PROXY accepts addresses and ranges', (t) => {
+t.test('TRUST_PROXY accepts IP addresses, CIDR ranges and unix, and rejects anything else', (t) => {
   const ofFour = ['10.1.2.3', '10.0.0.0/8,192.168.0.0/32'];
   const right = [...ofFour, '::1, fd00::/8', '::ffff:10.0.0.1/104', 'FE80::1/128,', 'unix,::1'];
   const ranges = ['10.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', '::/129', '::1 ::2', 'fe80::1%lo', '10.0.0.1, x'];
@@ -277,7 +277,7 @@ t.test('TRUST_PROXY accepts addresses and ranges', (t) => {
   t.end();
 });
 
-t.test('CORS_ORIGINS accepts origins in the form that browsers send', (t) => {
+t.test('CORS_ORIGINS accepts origins as browsers send them, without a path, default port or wildcard', (t) => {
   const right = ['https://shop.example', 'http://localhost:5173, https://xn--bcher-kva.example,', ''];
   const wrong = [
     ...['*', 'null', 'shop.example', 'https://shop.example/', 'https://*.shop.example', 'https://Shop.example'],
@@ -305,7 +305,7 @@ t.test('setting WORKERS is an error that explains how to run several processes',
 });
 
 t.test(
-  'an unknown option in DATABASE_URL is an error that names it, and so is an environment variable of libpq',
+  'an unknown option in DATABASE_URL, or a PGSSL… variable of libpq, is an error that names the option or variable',
   (t) => {
     const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
     t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);
@@ -320,7 +320,7 @@ t.test(
   },
 );
 
-t.test('a misspelt environment variable causes a warning with both names, and without its value', (t) => {
+t.test('if an environment variable is misspelt, a warning names it and the right name, but not its value', (t) => {
   for (const [name, meant] of [
     ['HOSTS', 'HOST'],
     ['API_KEY', 'API_KEYS'],
@@ -353,7 +353,7 @@ t.test('a misspelt environment variable causes a warning with both names, and wi
   t.end();
 });
 
-t.test('keys and the database URL may be read from files, with a warning if everybody can read the file', (t) => {
+t.test('API_KEYS_FILE and DATABASE_URL_FILE name files; if everybody can read such a file, the server warns', (t) => {
   const folder = t.testdir({
     keys: 'first-key-0123456789,second-key-0123456789\nthird-key-0123456789\r\n',
     empty: '\n',
@@ -379,7 +379,7 @@ t.test('keys and the database URL may be read from files, with a warning if ever
   t.end();
 });
 
-t.test('config.md describes each environment variable with its default, in the order of the code', (t) => {
+t.test('config.md lists every environment variable with its default, in the order of the code', (t) => {
   const used = new Map<string, string>();
   loadConfig({}, used);
   const text = readFileSync(new URL('../../src/contract-first/operate/config.md', import.meta.url), 'utf8');
@@ -391,7 +391,7 @@ t.test('config.md describes each environment variable with its default, in the o
   t.end();
 });
 
-t.test('the server listens on a socket that systemd passes to its process, if it is exactly one', (t) => {
+t.test('the server listens on a socket that systemd passes to its process; two sockets are an error', (t) => {
   const LISTEN_PID = String(process.pid);
   t.equal(loadConfig({ LISTEN_PID, LISTEN_FDS: '1' }).socket, 3);
   t.equal(loadConfig({ LISTEN_PID: '1', LISTEN_FDS: '1' }).socket, undefined);
@@ -401,7 +401,7 @@ t.test('the server listens on a socket that systemd passes to its process, if it
   t.end();
 });
 
-t.test("OpenTelemetry's sampling ratio is used only if it is valid", (t) => {
+t.test('an OTEL_TRACES_SAMPLER_ARG that is not a ratio from 0 to 1 is ignored', (t) => {
   const ratioOf = (OTEL_TRACES_SAMPLER: string, OTEL_TRACES_SAMPLER_ARG: string) =>
     loadConfig({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }).traceRatio;
   for (const [text, ratio] of [
@@ -418,7 +418,7 @@ t.test("OpenTelemetry's sampling ratio is used only if it is valid", (t) => {
   t.end();
 });
 
-t.test('TRUST_TRACES accepts addresses and ranges; anything else is an error with this explanation', (t) => {
+t.test('TRUST_TRACES accepts IP addresses and CIDR ranges, and rejects anything else', (t) => {
   takes(t, 'TRUST_TRACES', 'addresses and ranges, such as 10.0.0.0/8,::1', ['10.0.0.0/8, ::1'], ['unix']);
   t.end();
 });

@@ -8,7 +8,7 @@ import { alerts, queries } from '../deployed-queries.ts';
 import { startServer } from '../program.ts';
 import { send } from '../service.ts';
 
-t.test('each alert has a section in the runbook, and each section of the runbook an alert', (t) => {
+t.test('each alert has a section in the runbook, and each section of the runbook has an alert', (t) => {
   const runbook = readFileSync('scripts/deploy/runbook.md', 'utf8');
   const parts = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name as string);
   t.strictSame(
@@ -23,7 +23,7 @@ t.test('each alert has a section in the runbook, and each section of the runbook
   t.end();
 });
 
-t.test('each metric that an alert or the dashboard uses is in /metrics', async (t) => {
+t.test('/metrics reports each metric that an alert or the dashboard uses', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db`, ADMIN_PORT: '0' };
   const { written } = await startServer(t, { env, isCovered: true });
   const [, port] = await written('stdout', /"admin":"http:\/\/127\.0\.0\.1:(\d+)"/);
@@ -37,7 +37,7 @@ t.test('each metric that an alert or the dashboard uses is in /metrics', async (
   }
 });
 
-t.test('each label value that an alert or the dashboard uses exists', (t) => {
+t.test('the server can produce each label value that an alert or the dashboard uses', (t) => {
   const values: Record<string, readonly string[]> = {
     error_type: Object.keys(buildCatalogue(domain)),
     reason: Object.keys(new Counts().dropped),
@@ -50,7 +50,7 @@ t.test('each label value that an alert or the dashboard uses exists', (t) => {
   t.end();
 });
 
-t.test('each panel of the dashboard has its own title, and Prometheus accepts each alert', (t) => {
+t.test('no two panels of the dashboard share a title, and Prometheus accepts the file of alerts', (t) => {
   const { panels } = JSON.parse(readFileSync('scripts/deploy/dashboard.json', 'utf8'));
   t.equal(new Set(panels.map(({ title }: { title: string }) => title)).size, panels.length);
   const { groups } = parse(readFileSync('scripts/deploy/alerts.yaml', 'utf8'));

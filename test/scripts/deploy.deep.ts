@@ -34,7 +34,7 @@ t.test('the systemd units are valid, and systemd rates the exposure of the servi
   t.notMatch(verified.stderr, /petstore.*(Unknown|Failed to parse|Invalid)/);
 });
 
-t.test('a server uses the socket that systemd passes to it', async (t) => {
+t.test('a server listens on the socket that systemd passes to it instead of on PORT', async (t) => {
   const port = await findFreePort();
   const own = { API_KEYS: KEY, DATABASE_URL: 'sqlite::memory:', DRAIN_DELAY: '0', PORT: '1' };
   const env = { ...process.env, ...own };
@@ -53,7 +53,7 @@ t.test('a server uses the socket that systemd passes to it', async (t) => {
   t.strictSame(await once(child, 'exit'), [0, null]);
 });
 
-t.test('the nightly backup keeps the last seven backups', async (t) => {
+t.test('the nightly systemd backup keeps the last seven files and deletes older ones', async (t) => {
   const folder = t.testdir({ backups: {}, dist: {} });
   const unit = readFileSync(`${DEPLOY}/petstore-backup.service`, 'utf8').replaceAll('\\\n', '');
   const [, script = ''] = /^ExecStart=\/bin\/sh -euc '(.*)'$/m.exec(unit) ?? [];
@@ -187,7 +187,7 @@ async function runImage(t: Test): Promise<void> {
   t.strictSame(await once(child, 'exit'), [0, null], output);
 }
 
-t.test('the Kubernetes manifest names only settings, ports and paths that the service has', async (t) => {
+t.test('the Kubernetes manifest uses only settings, ports and paths that the service has', async (t) => {
   const documents = parseAllDocuments(readFileSync(`${DEPLOY}/kubernetes.yaml`, 'utf8')).map((document) =>
     document.toJS(),
   );

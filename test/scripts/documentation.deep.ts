@@ -3,7 +3,7 @@ import t from 'tap';
 import { buildDiagnose, filesIn } from '../compiler.ts';
 import { ANY_FENCE, BLOCKS, buildDocumentedService, PAPERS, read } from './documented-service.ts';
 
-t.test('the first line of each code block in the documentation names the file that it belongs to', async (t) => {
+t.test('the first line of each code block in the documentation names the file of the code', async (t) => {
   t.ok(BLOCKS.length > 10);
   t.equal(PAPERS.flatMap((paper) => [...read(paper).matchAll(ANY_FENCE)]).length, BLOCKS.length);
   t.strictSame(
@@ -15,7 +15,7 @@ t.test('the first line of each code block in the documentation names the file th
 });
 
 t.test(
-  'each code block of the documentation compiles in its file, and so does the service with all of them',
+  'each code block of the documentation compiles in its file, and a service with all of these files compiles',
   async (t) => {
     const { texts, blockAt } = await buildDocumentedService(t);
     const files = [...new Set([...filesIn(['src', 'handlers']), ...Object.keys(texts)])];

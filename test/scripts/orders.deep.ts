@@ -265,7 +265,7 @@ t.test('an order sells its pet', async (t) => {
 });
 `;
 
-t.test('a service of pets and orders loses and repeats nothing while its servers are killed', async (t) => {
+t.test('a service of pets and orders loses no record and repeats no change if its servers are killed', async (t) => {
   const folder = copyProject(t, YAML);
   for (const [name, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -278,7 +278,7 @@ t.test('a service of pets and orders loses and repeats nothing while its servers
   const compiled = spawnSync('npx', ['tsc', '--noEmit', '-p', '.'], { cwd: folder, encoding: 'utf8' });
   t.equal(compiled.stdout, '');
   const toUrl = (name: string) => `sqlite:${folder}/${name}.db`;
-  await t.test('on SQLite', (t) => {
+  await t.test('on SQLite, killed servers and a failing disk lose no record and repeat no change', (t) => {
     const { env, fail, mend } = prepareFaultyDisk(t);
     return drill(t, { folder, url: toUrl('first'), servers: 1, env, fail, mend });
   });
@@ -286,9 +286,12 @@ t.test('a service of pets and orders loses and repeats nothing while its servers
   const [fail, mend] = [() => postgres.stop(), () => postgres.start()];
   const urls = [1, 3].map((servers) => ({ servers, url: postgres.newUrl() }));
   for (const { servers, url } of urls) {
-    await t.test(`on PostgreSQL, servers: ${servers}`, (t) => drill(t, { folder, url, servers, fail, mend }));
+    await t.test(
+      `on PostgreSQL, killed servers and a stopped database lose no record and repeat no change, servers: ${servers}`,
+      (t) => drill(t, { folder, url, servers, fail, mend }),
+    );
   }
-  await t.test('all records move from SQLite to PostgreSQL and back, byte for byte', async (t) => {
+  await t.test('`move` copies all records from SQLite to PostgreSQL and back, byte for byte', async (t) => {
     const [first, ...others] = [toUrl('first'), postgres.newUrl(), toUrl('moved')] as [string, ...string[]];
     const readFrom = async (url: string) => {
       const fleet = new Fleet(t, { folder, url, servers: 1, fail, mend });
@@ -307,7 +310,7 @@ t.test('a service of pets and orders loses and repeats nothing while its servers
       t.strictSame(await readFrom(url), records);
     }
   });
-  await t.test('openTestServer serves operations with their transactions, even before a first release', async (t) => {
+  await t.test('a test with openTestServer can run transactions, even before the first release', async (t) => {
     rmSync(join(folder, 'openapi/released'), { recursive: true });
     mkdirSync(join(folder, 'test/operations'), { recursive: true });
     writeFileSync(join(folder, 'test/operations/placeOrder.test.ts'), TEST);

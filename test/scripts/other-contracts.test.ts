@@ -46,7 +46,7 @@ const refusedIn = async (file: string) => {
 
 for (const [name, { refused, toErrorBody }] of Object.entries(OTHERS)) {
   t.test(
-    `after the reported problems of the third-party contract ${name} are fixed, any request gets a valid reply`,
+    `once the reported problems of the contract ${name} are fixed, random requests get replies that fit the contract`,
     async (t) => {
       const found = await refusedIn(fileOf(name));
       t.strictSame(
@@ -61,7 +61,7 @@ for (const [name, { refused, toErrorBody }] of Object.entries(OTHERS)) {
   );
 }
 
-t.test('a service with 120 operations starts and serves all of them', async (t) => {
+t.test('a service with 120 operations starts, and answers 501 to each until its handler is written', async (t) => {
   const yaml = withManyOperations();
   const [time, memory] = [performance.now(), process.memoryUsage().rss];
   const { request } = await start(t, yaml);

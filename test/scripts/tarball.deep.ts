@@ -36,7 +36,7 @@ function compile(folder: string, include: string[]): string {
   return spawnSync(process.execPath, [TSC, '-p', folder], { cwd: folder, encoding: 'utf8' }).stdout;
 }
 
-t.test('each TypeScript block of the documentation compiles against the tarball', async (t) => {
+t.test('each TypeScript block of the documentation compiles against the package as npm would install it', async (t) => {
   const folder = makeFolder('documented');
   const isOwn = (path: string) => !path.includes('src/contract-first');
   for (const part of ['src', 'handlers'])
@@ -53,7 +53,7 @@ t.test('each TypeScript block of the documentation compiles against the tarball'
   t.equal(compile(folder, ['src', 'handlers', ...own.map(([file]) => file)]), '');
 });
 
-t.test('the service of the records page compiles against the tarball', (t) => {
+t.test('the service that guide/records.md describes compiles against the package as npm would install it', (t) => {
   const folder = makeFolder('tasks');
   writeTasks(folder);
   const cli = join(folder, 'node_modules/contract-first/bin/contract-first.js');
@@ -62,7 +62,7 @@ t.test('the service of the records page compiles against the tarball', (t) => {
   t.end();
 });
 
-t.test('an app in TypeScript serves a built service, with the types that the service adds to Fastify', (t) => {
+t.test('a Fastify app in TypeScript can register a built service, and sees the types that it adds to Fastify', (t) => {
   const folder = makeFolder('stations');
   cpSync(join(ROOT, 'test/stations'), folder, { recursive: true });
   const cli = join(folder, 'node_modules/contract-first/bin/contract-first.js');

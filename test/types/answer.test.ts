@@ -6,7 +6,7 @@ const GET = 'await call.pets.get(call.params.petId)';
 const NEW = 'await call.pets.create(call.body)';
 const LOCATION = "headers: ({ id }) => ({ Location: call.urlOf('getPet', { petId: id }) })";
 
-t.test('answer() with a declared status compiles for each kind of result', (t) => {
+t.test("answer() with a declared status compiles for each operation's result", (t) => {
   const right: [operation: string, answer: string][] = [
     ['getPet', `answer(200, ${GET}, { absent: 'pet_not_found' })`],
     ['getPet', `answer(200, ${GET}, { absent: () => refuse('pet_not_found', \`No pet \${call.params.petId}.\`) })`],
@@ -22,7 +22,7 @@ t.test('answer() with a declared status compiles for each kind of result', (t) =
   t.end();
 });
 
-t.test('any other call of answer() is a compile error that names the mistake', (t) => {
+t.test('a call of answer() with a wrong status, result or option is a compile error that names the mistake', (t) => {
   const change = (how: string) => `answer(200, await call.pets.update(1n, { categoryId: { add: 1n } })${how})`;
   const wrong: [operation: string, answer: string, why: string][] = [
     ['getPet', `answer(202, ${GET}, { absent: 'pet_not_found' })`, '"getPet: the contract declares no status 202"'],
@@ -69,7 +69,7 @@ t.test('any other call of answer() is a compile error that names the mistake', (
   t.end();
 });
 
-t.test('a header value that the contract fixes needs no `as const`, and another value is a compile error', (t) => {
+t.test('a header that the contract fixes to one value needs no `as const`; another value is a compile error', (t) => {
   const types = read(TYPES).replace('Location: string', "'X-Kind': 'pet'; 'X-Form'?: 1; Location: string");
   const send = (headers: string) => `const headers = ${headers}; return { status: 201, headers, body: ${NEW} };`;
   const given: [answer: string, why: RegExp | string][] = [

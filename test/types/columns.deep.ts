@@ -39,12 +39,12 @@ function edited(...edits: [schema: 'NewPet' | 'Pet', field: RegExp, now: string]
 
 const both = (field: RegExp, now: string) => edited(['NewPet', field, now], ['Pet', field, now]);
 
-t.test('a domain.ts that stores every field of the contract compiles, even if new records have more fields', (t) => {
+t.test('a domain.ts with a column for each field compiles, even if only the create requires a field', (t) => {
   t.strictSame(diagnose([GENERATED, edited(['NewPet', /status\?/, 'status'])]), ['', '']);
   t.end();
 });
 
-t.test('a domain.ts that would lose a field, or store it as another type, is a compile error', (t) => {
+t.test('a domain.ts that lacks a column for a field, or gives it another type, is a compile error', (t) => {
   const end = /$/;
   const edits: [edit: string, types: string, said: RegExp][] = [
     ['an added field', both(end, 'nickname?: string;'), /nickname/],
@@ -73,7 +73,7 @@ t.test('a domain.ts that would lose a field, or store it as another type, is a c
   t.end();
 });
 
-t.test('a nullable field compiles if the domain.ts describes it as nullable', (t) => {
+t.test('a nullable field compiles if its column in domain.ts has `isNullable: true`', (t) => {
   const kept = (from: string, to: string) => DOMAIN.replace(from, to);
   t.strictSame(
     diagnose(
@@ -92,13 +92,13 @@ t.test('a nullable field compiles if the domain.ts describes it as nullable', (t
   t.end();
 });
 
-t.test('an integer id without `format: int64` is a compile error if the store sets the id', (t) => {
+t.test('if the store sets an integer id whose schema lacks `format: int64`, the domain.ts does not compile', (t) => {
   const types = [edited(['Pet', /id: .*;/, 'id: number;'])];
   t.match(diagnose(types, DOMAIN.replace("type: 'int64', set: 'id'", "type: 'int32', set: 'id'")), [/"id"/]);
   t.end();
 });
 
-t.test('a filter on an unknown field, and an undeclared error code, are compile errors', (t) => {
+t.test('a domain.ts with a filter on an unknown field, or with an undeclared error code, does not compile', (t) => {
   t.match(diagnose([GENERATED], DOMAIN.replace("equal: ['", "equal: ['colour', '")), [/colour/]);
   t.match(diagnose([GENERATED], DOMAIN.replace('pet_not_found:', 'pet_is_lost:')), [/pet_is_lost/]);
   t.end();

@@ -42,7 +42,7 @@ t.test('a handler gets header parameters with the types and names of the contrac
 });
 
 t.test(
-  'a handler may answer with any status of a declared range, with the body and headers of the range',
+  'a handler may answer with any status of a declared range, such as 4XX, if body and headers fit the range',
   async (t) => {
     const json = (schema: Json) => ({ 'application/json': { schema } });
     const error = { $ref: '#/components/schemas/Error' };
@@ -77,7 +77,7 @@ t.test(
   },
 );
 
-t.test('a handler may refuse with each declared status, range or default, in any form of error body', async (t) => {
+t.test('refuse() compiles for each status that the contract declares, also by a range or default', async (t) => {
   const text = { type: 'string' };
   const problem = { type: 'object', required: ['title'], properties: { title: text, detail: text } };
   const forms: Json[] = [
@@ -112,7 +112,7 @@ t.test('a handler may refuse with each declared status, range or default, in any
   }
 });
 
-t.test('refusing with an undeclared status is a compile error with one line that names the status', async (t) => {
+t.test('refuse() with an undeclared status is a compile error of one line that names the status', async (t) => {
   const responses = { '400': { $ref: '#/components/responses/InvalidBody' } };
   const declared = parse(echo({ responses }));
   for (const name of ['401', 'default']) delete declared.paths['/echoes'].post.responses[name];
@@ -128,7 +128,7 @@ t.test('refusing with an undeclared status is a compile error with one line that
     t.match(wrong[index], `UnfitAnswer<"echo: the contract declares no status ${status}">`);
 });
 
-t.test('a handler sends a header with JSON content as text', async (t) => {
+t.test('if a reply header has JSON content, the handler must answer it as text', async (t) => {
   const schema = { type: 'object', properties: { size: { type: 'integer' } } };
   const info = { content: { 'application/json': { schema } } };
   const headers = { 'X-Info': info, 'X-Other': { $ref: '#/components/headers/X-Other' } };
@@ -147,7 +147,7 @@ t.test('a handler sends a header with JSON content as text', async (t) => {
   t.match(missing, /200\.headers\.X-Other is missing/);
 });
 
-t.test('the type of `caller` is always defined if the operation needs a key', async (t) => {
+t.test('in a handler, `caller` cannot be undefined if the operation requires an API key', async (t) => {
   const answer =
     'async ({ caller, requestId, log }) => { log.info({ id: requestId }, caller.id); return { status: 200, body: 1 }; }';
   t.strictSame(await diagnoseEcho(echo({}), [answer]), ['']);
@@ -159,7 +159,7 @@ t.test('the type of `caller` is always defined if the operation needs a key', as
   ]);
 });
 
-t.test('a body with several media types is a union that contentType distinguishes', async (t) => {
+t.test('if a body has several media types, a check of contentType narrows the type of the body', async (t) => {
   const json = { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } };
   const patch = { type: 'object', properties: { size: { type: ['integer', 'null'] } } };
   const content = { 'application/json': { schema: json }, 'application/merge-patch+json': { schema: patch } };
@@ -182,7 +182,7 @@ t.test('a body with several media types is a union that contentType distinguishe
   t.equal(present, '');
 });
 
-t.test("the type of a handler's body depends on the media type of the reply", async (t) => {
+t.test("a handler's body of another type than its +json reply declares is a compile error", async (t) => {
   const content = { 'application/vnd.a+json': { schema: { type: 'string' } } };
   const [right, wrong] = await diagnoseEcho(echo({ responses: { '200': { content } } }), [
     "async () => ({ status: 200, body: 'a' })",
@@ -193,7 +193,7 @@ t.test("the type of a handler's body depends on the media type of the reply", as
 });
 
 t.test(
-  'types of requests omit read-only fields, and types of replies write-only ones; schemas may be recursive',
+  'generated types omit read-only fields in requests and write-only fields in replies, even in recursive schemas',
   async (t) => {
     const account = {
       type: 'object',
@@ -232,7 +232,7 @@ t.test(
   },
 );
 
-t.test('the type of a reply with alternatives is a union, and may be recursive', async (t) => {
+t.test('the generated type of a oneOf is a union, even if its alternatives are recursive', async (t) => {
   const field = (value: string) => ({ type: 'string', const: value });
   const schemas = {
     Square: {
@@ -294,7 +294,7 @@ const inBoth = (name: string) => {
   return { requestBody: { required: true, content }, responses: { 200: { description: 'It.', content } } };
 };
 
-t.test('a $ref into a schema, a parameter or a reply has the type of its target', async (t) => {
+t.test('the generated type of a $ref into a schema, a parameter or a reply is that of its target', async (t) => {
   const schemas = {
     Order: {
       type: 'object',
@@ -347,7 +347,7 @@ t.test('a $ref into a schema, a parameter or a reply has the type of its target'
     t.match(said[index + 2], `echo: 200.body.${field} has another type than in the contract`);
 });
 
-t.test('the type of a list may contain itself, even through other schemas', async (t) => {
+t.test('generated types compile for an array schema that contains itself, even through other schemas', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schemas = {
     Nested: { type: 'array', items: ref('Nested') },

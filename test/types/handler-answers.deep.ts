@@ -4,7 +4,7 @@ import { diagnose, diagnoseAnswers, read, TYPES } from '../compiler.ts';
 const MAP = 'src/generated/handlers.ts';
 const SERVICE = 'src/generated/service.ts';
 
-t.test('a handler that answers as the contract declares compiles', async (t) => {
+t.test('a handler compiles if its answers have a declared status, body and headers', async (t) => {
   const right: [operation: string, answer: string][] = [
     ['getPet', '{ status: 200, body: { ...pet, id: call.params.petId } }'],
     ['getPet', '{ status: 404, body: error }'],
@@ -28,7 +28,7 @@ t.test('a handler that answers as the contract declares compiles', async (t) => 
   }
 });
 
-t.test('any other answer of a handler is a compile error whose message gives the reason', async (t) => {
+t.test("a handler's answer that the contract does not declare is a compile error with the reason", async (t) => {
   const OTHER = 'has another type than in the contract';
   const ABSENT = 'is not in the contract';
   const refused: [operation: string, answer: string, why: string][] = [
@@ -88,7 +88,7 @@ t.test('any other answer of a handler is a compile error whose message gives the
   }
 });
 
-t.test('each file of handlers/ must call `handle` for the operation that the file is named after', async (t) => {
+t.test('a file of handlers/ that does not call `handle` for the operation in its name does not compile', async (t) => {
   const from = (file: string) => read(MAP).replace('handlers/listPets.ts', file);
   const plain = 'export default async function listPets() { return { status: 200, body: JSON.parse("1") }; }';
   const maps = diagnose({
@@ -106,7 +106,7 @@ t.test('each file of handlers/ must call `handle` for the operation that the fil
   t.match(maps['src/generated/less.ts'], "Property 'listPets' is missing");
 });
 
-t.test('a new field of Error is a compile error until src/errors.ts fills it', async (t) => {
+t.test("if the contract's Error gets a field, the service does not compile until src/errors.ts sets it", async (t) => {
   const types = read(TYPES).replace(/( Error: \{)/, '$1 hint: string;');
   const service = read(SERVICE);
   const without = diagnose({ [TYPES]: types, [SERVICE]: service });
@@ -117,7 +117,7 @@ export const toErrorBody = (error: OwnError) => ({ ...own(error), hint: '' });`;
   t.strictSame(diagnose({ [TYPES]: types, 'src/errors.ts': errors, [SERVICE]: withHint })[SERVICE], '');
 });
 
-t.test('an error body that no reply allows is a compile error in src/errors.ts', async (t) => {
+t.test('if src/errors.ts returns an error body that no reply allows, it does not compile', async (t) => {
   const bodies: [body: string, message: RegExp | ''][] = [
     ['{ code, message, status }', ''],
     ['{ code, message, status, problems: [] }', ''],

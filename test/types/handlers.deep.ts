@@ -12,7 +12,7 @@ const withOperation = (operation: string) =>
 
 const NO_PARAMETERS = '{ query?: never; header?: never; path?: never; cookie?: never }';
 
-t.test('a handler of an optional body must expect undefined', async (t) => {
+t.test('a handler that ignores that an optional body may be undefined does not compile', async (t) => {
   const body = "content: { 'application/json': string }";
   const types = (requestBody: string) =>
     withOperation(`greet: { parameters: ${NO_PARAMETERS}; ${requestBody}: { ${body} };
@@ -24,7 +24,7 @@ t.test('a handler of an optional body must expect undefined', async (t) => {
   t.strictSame(diagnoseAnswers([given, assumed], types('requestBody')), ['', '']);
 });
 
-t.test("a handler's answer has no body if the contract declares no content", async (t) => {
+t.test('a handler that answers with a body does not compile if the contract declares no content', async (t) => {
   const types = withOperation(`feedPet: { parameters: ${NO_PARAMETERS}; requestBody?: never;
     responses: { 204: { headers: { [name: string]: unknown }; content?: never } } };`);
   const [right, wrong] = diagnoseAnswers(
@@ -38,7 +38,7 @@ t.test("a handler's answer has no body if the contract declares no content", asy
   t.match(wrong, 'UnfitAnswer<"feedPet: 204.body has another type than in the contract">');
 });
 
-t.test("a handler's answer other than JSON is text, bytes, or a stream of either", async (t) => {
+t.test("if a reply is not JSON, the handler's body must be text, bytes, or a stream of either", async (t) => {
   const replies = "200: { headers: { [name: string]: unknown }; content: { 'text/csv': string } }";
   const types = withOperation(
     `table: { parameters: ${NO_PARAMETERS}; requestBody?: never; responses: { ${replies} } };`,
@@ -53,7 +53,7 @@ t.test("a handler's answer other than JSON is text, bytes, or a stream of either
     t.match(message, 'UnfitAnswer<"table: 200.body has another type than in the contract">');
 });
 
-t.test('a handler gets a body other than JSON as an iterable of bytes, or of the parts of a form', async (t) => {
+t.test('a handler gets a form as an iterable of fields and files, and an image as an iterable of bytes', async (t) => {
   const bytes = 'AsyncIterable<Uint8Array>';
   const form = `{ photo: ${bytes}; more?: ${bytes}[]; petId?: bigint; tags?: ('a' | 'b')[] }`;
   const body = `content: { 'image/png': unknown; 'multipart/form-data': ${form} }`;
@@ -82,7 +82,7 @@ t.test('a handler gets a body other than JSON as an iterable of bytes, or of the
   for (const message of messages) t.match(message, /does not exist on type|have no overlap/);
 });
 
-t.test("a handler's answer has a media type that the contract declares for its status, with its body", async (t) => {
+t.test("if a status has several media types, a handler's body must fit the media type that it names", async (t) => {
   const content = "content: { 'text/csv': string; 'application/json': { id: bigint }; 'application/a+json': { a: 1 } }";
   const replies = `200: { headers: { [name: string]: unknown }; ${content} };
     204: { headers: { [name: string]: unknown }; content?: never };
@@ -158,7 +158,7 @@ export default handle('${id}', notImplemented);
  */
 const LEFT_BEHIND = read('src/pets/domain.ts').replace(/(?<=')(?=(New)?Pet')/g, 'Absent');
 
-t.test('generated handlers that answer 501 compile, and so does their server', async (t) => {
+t.test('the generated handlers that answer 501 compile for each third-party contract of the tests', async (t) => {
   const diagnose = buildDiagnose({ noUnusedLocals: false });
   for (const [name, { toErrorBody }] of Object.entries(OTHERS)) {
     const contract = await load(t, changed(name));

@@ -4,7 +4,7 @@ import { buildTypes } from '../../src/contract-first/cli/generate/contract-types
 import type { Json } from '../any-json.ts';
 import { diagnose, TYPES } from '../compiler.ts';
 
-t.test('a record of a contract without named schemas has the type of the reply that shows it', async (t) => {
+t.test('if the contract has no schema for a record, its type is that of the reply that contains it', async (t) => {
   const schema: Json = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
   const { text } = await buildTypes({
     openapi: '3.1.0',

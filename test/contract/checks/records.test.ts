@@ -26,7 +26,7 @@ function problemsOf(field: Keywords, column: Omit<Column, 'column'>): string[] {
   return problems;
 }
 
-t.test('a field that allows values which its column cannot store is an error that names the fix', (t) => {
+t.test('if a field allows values that its column cannot store, the build fails and names the fix', (t) => {
   const string = { type: 'string' };
   const time = { ...string, format: 'date-time' };
   const int32 = { type: 'integer', format: 'int32' };
@@ -69,7 +69,7 @@ t.test('a field that allows values which its column cannot store is an error tha
   t.end();
 });
 
-t.test('a field that clients can send but nobody stores or returns is a warning', async (t) => {
+t.test('if a request body has a field that no column stores and no reply returns, the build warns', async (t) => {
   const content = (schema: object) => ({ 'application/json': { schema } });
   const pets = { type: 'array', items: { $ref: '#/components/schemas/Pet' } };
   const news = { type: 'array', items: { $ref: '#/components/schemas/NewPet' } };
@@ -129,7 +129,7 @@ t.test('a field that clients can send but nobody stores or returns is a warning'
   t.strictSame(await warningsOf(t, edited(none)), []);
 });
 
-t.test('the schema of a record may be the success reply of an operation, or a field of that reply', async (t) => {
+t.test("domain.ts may name an operation's success reply, or a field of it, as the schema of records", async (t) => {
   const data = { type: 'object', properties: { id: { type: 'string' } } };
   const schema = { type: 'object', properties: { data } };
   const responses = { '200': { content: { 'application/json': { schema } } } };

@@ -54,7 +54,7 @@ const withBody = (method: string, properties: Json, edit: Edit = () => {}) =>
 const refusedBy = (place: string, value: string, problem: string) =>
   `${place}: ${value} is let in, and not stored by schema Pet: it ${problem}`;
 
-t.test('a request body that allows more than its record fails the build, with an example value', async (t) => {
+t.test('if a request body allows a value that its record does not, the build fails and prints a value', async (t) => {
   const body = 'operation createPet: its body';
   const zip =
     (schema: Json): Edit =>
@@ -102,7 +102,7 @@ t.test('a request body that allows more than its record fails the build, with an
 });
 
 t.test(
-  'a PATCH or PUT body that allows more than its record fails the build, except null that removes a field',
+  'if a PATCH or PUT body allows a value that its record does not, the build fails, except for null to remove a field',
   async (t) => {
     const longer = { name: { ...TEXT, minLength: 1, maxLength: 300 } };
     const reported = refusedBy(
@@ -145,7 +145,7 @@ t.test(
   },
 );
 
-t.test('a value that the store sets, such as an id or a time, must fit the record and each reply', async (t) => {
+t.test('if an id, time or revision set by the store does not fit its record or a reply, the build fails', async (t) => {
   const time = { type: 'string', format: 'date-time' };
   const [first, second] = ['"1970-01-01T00:00:00.000Z"', '"01234567-89ab-4cde-8f01-23456789abcd"'];
   const added =
@@ -190,7 +190,7 @@ t.test('a value that the store sets, such as an id or a time, must fit the recor
     t.strictSame(await judge(t, edited(edit), domain), { errors, warnings: [] }, `${edit}`);
 });
 
-t.test('a reply that allows less than its record fails the build', async (t) => {
+t.test('if a reply does not allow every value that its record may contain, the build fails', async (t) => {
   const reply =
     (name: Json, more: Json = {}): Edit =>
     ({ Pet, listPets, getPet }) => {
@@ -210,7 +210,7 @@ t.test('a reply that allows less than its record fails the build', async (t) => 
     t.strictSame(await judge(t, edited(reply(other))), { errors: [], warnings: [] });
 });
 
-t.test('a reply with a stricter rule over several fields or the whole list fails the build', async (t) => {
+t.test("if stored records may break a reply's rule over several fields or over a list, the build fails", async (t) => {
   const narrowed =
     (rules: Json): Edit =>
     ({ Pet, getPet }) =>
@@ -259,7 +259,7 @@ t.test('a reply with a stricter rule over several fields or the whole list fails
     t.match(await judge(t, edited(edit)), { errors, warnings }, `${edit} ${JSON.stringify(errors)}`);
 });
 
-t.test("a request body is compared with every part of the record's allOf that declares the same field", async (t) => {
+t.test("if any schema in a record's allOf restricts a field more than the request body, the build fails", async (t) => {
   const edit: Edit = ({ schemas }) => {
     schemas.Base = schemas.Pet;
     schemas.Pet = { allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { name: { maxLength: 100 } } }] };
@@ -272,7 +272,7 @@ t.test("a request body is compared with every part of the record's allOf that de
   t.match((await judge(t, edited(edit))).errors, [reported]);
 });
 
-t.test("a request body that can break its record's rules over several fields fails the build", async (t) => {
+t.test('if a request body can break a rule over several fields of its record, the build fails', async (t) => {
   const problemOf = (value: RegExp | string, problem: string) =>
     new RegExp(`^operation createPet: its body: .*${value}.* is let in, and not stored by schema Pet: it.*${problem}$`);
   const withStatus = { required: ['status'] };
@@ -307,7 +307,7 @@ t.test("a request body that can break its record's rules over several fields fai
   t.match((await judge(t, edited(slow), ours, false)).errors, [/^operation createPet: its body: .*"xx".* is let in/]);
 });
 
-t.test('an id that clients choose in a path or a body must fit the record, or the build fails', async (t) => {
+t.test('if clients may send an id, in a path or a body, that the record does not allow, the build fails', async (t) => {
   const slug = { type: 'string', minLength: 1, maxLength: 50, pattern: '^[a-z]+$' };
   const withSlug = (given: Json, more: Json = {}) =>
     withPaths(
@@ -334,7 +334,7 @@ t.test('an id that clients choose in a path or a body must fit the record, or th
   t.strictSame(await judge(t, withSlug({ type: 'string' }, { slug }), domain), { errors: [], warnings: [] });
 });
 
-t.test('if the build cannot prove that a body fits its record, it warns with the position', async (t) => {
+t.test('if the build cannot prove that a request body fits its record, it warns and names the field', async (t) => {
   const unproven = 'cannot be proven to fit schema Pet, which stores it';
   const pattern =
     (given: string, stored: string): Edit =>
@@ -364,7 +364,7 @@ t.test('if the build cannot prove that a body fits its record, it warns with the
   t.strictSame(await judge(t, edited(longer), ours, false), { errors: [], warnings: [`${body}.name: ${unproven}`] });
 });
 
-t.test('if the proof that a body fits its record would take too long, the build warns instead', async (t) => {
+t.test('if the proof that a request body fits its record would take too long, the build only warns', async (t) => {
   // To compare two lists of alternatives, each of the one is compared with each of the other.
   const alternatives = (count: number, first: number): Json => ({
     anyOf: Array.from({ length: count }, (_, index) => ({
@@ -391,7 +391,7 @@ t.test('if the proof that a body fits its record would take too long, the build 
   t.strictSame(await judge(t, edited(edit), withColumns(columns)), { errors: [], warnings: [...reported, end] });
 });
 
-t.test('a cursor parameter too short for some order of its list fails the build', async (t) => {
+t.test("if a list's sort order can make cursors longer than their parameter allows, the build fails", async (t) => {
   const ordered = (
     orders: Record<string, string | string[]>,
     columns: Record<string, Partial<Column>> = {},
@@ -444,7 +444,7 @@ t.test('a cursor parameter too short for some order of its list fails the build'
     t.strictSame(await judge(t, edited(edit), domain, isLinear), { errors, warnings }, `${edit}`);
 });
 
-t.test('a list that links to a next page without a parameter for its cursor is a warning', async (t) => {
+t.test('if a list links to a next page but has no query parameter for the cursor, the build warns', async (t) => {
   const yaml = edited(({ listPets, after }) => listPets.parameters.splice(listPets.parameters.indexOf(after), 1));
   const words = 'its reply has a Link, and no query parameter with x-opaque: true takes the cursor of a next page';
   t.strictSame(await judge(t, yaml), { errors: [], warnings: [`operation listPets: ${words}`] });

@@ -25,7 +25,7 @@ async function saidOf(t: Test, text: string, files: Record<string, string> = {})
   }
 }
 
-t.test('a contract with too deeply nested objects and lists is rejected, in YAML and in JSON', async (t) => {
+t.test('a contract with more than 200 nested objects and lists is rejected, in YAML and in JSON', async (t) => {
   const tooDeep = 'more than 200 objects and lists are nested';
   const nest = (start: string, end: string, levels: number) => start.repeat(levels) + 1 + end.repeat(levels);
   const blocks = Array.from({ length: 300 }, (_, level) => `${' '.repeat(level + 1)}a:\n`).join('');
@@ -41,7 +41,7 @@ t.test('a contract with too deeply nested objects and lists is rejected, in YAML
   for (const [text, said] of cases) t.strictSame(await saidOf(t, text), said, text.slice(0, 150));
 });
 
-t.test('references between files that only lead to each other are rejected with their position', async (t) => {
+t.test('a $ref or YAML alias that leads back to itself is an error with its position, even across files', async (t) => {
   const withResponse = ($ref: string) => `${HEAD}paths:
   /a:
     get:
@@ -74,7 +74,7 @@ t.test('a second YAML document in a contract is rejected with the line where it 
   t.strictSame(await saidOf(t, `${HEAD}${PATHS}---\na: 1\n`), ['a.yaml:4:1: a second document begins here']);
 });
 
-t.test('a chain of more than 500 references is rejected', async (t) => {
+t.test('a contract in which a $ref is reached through more than 500 others is rejected', async (t) => {
   const names = Array.from({ length: 2000 }, (_, index) => `S${index}`);
   const schemas = names.map(
     (name, index) =>
@@ -87,7 +87,7 @@ t.test('a chain of more than 500 references is rejected', async (t) => {
   ]);
 });
 
-t.test('an operation whose id is too long for a file name gets another id', async (t) => {
+t.test('an operationId that is too long for a file name is replaced by a shorter unique one', async (t) => {
   const file = join(t.testdir(), 'a.yaml');
   const responses = "responses: { '200': { description: Done. } }";
   const long = 'b'.repeat(300);
@@ -103,11 +103,11 @@ t.test('an operation whose id is too long for a file name gets another id', asyn
   for (const id of ids) t.ok(id.length <= 200, id);
 });
 
-t.test('a YAML merge key whose value is not an object is an error', async (t) => {
+t.test('a YAML merge key (<<) whose value is not an object is an error', async (t) => {
   t.match(await saidOf(t, `${HEAD}${PATHS}x-a: { <<: 5 }\n`), [/Merge sources must be maps/]);
 });
 
-t.test('if a file cannot be read while a contract is bundled, the error gives the cause', async (t) => {
+t.test('if a file of a contract cannot be read, the error contains the cause', async (t) => {
   const read = async () => {
     throw new Error('the disk has failed');
   };

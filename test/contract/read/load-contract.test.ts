@@ -40,7 +40,7 @@ function addToBody({ paths, components }: Json, fields: Json): void {
   };
 }
 
-t.test('a loaded contract contains its operations, path prefix and title', async (t) => {
+t.test("loading the pet store's contract returns its operations, path prefix and title", async (t) => {
   const { operations, prefix, title } = await readOurs();
   t.equal(prefix, '/v1');
   t.equal(title, 'Pet Store');
@@ -365,7 +365,7 @@ t.test('a $ref is resolved wherever OpenAPI allows it', async (t) => {
   t.equal(keywordsOf(operations.get('createPet')?.body?.contents[0]?.schema).properties?.extra, true);
 });
 
-t.test('an empty contract is an error with one line', async (t) => {
+t.test('an empty contract is an error that shows how an OpenAPI document begins', async (t) => {
   for (const [index, text] of ['', 'null', '1'].entries()) {
     const file = join(t.testdir({ [`${index}.yaml`]: text }), `${index}.yaml`);
     await t.rejects(loadContract(file), {
@@ -374,7 +374,7 @@ t.test('an empty contract is an error with one line', async (t) => {
   }
 });
 
-t.test("an extension whose name resembles one of the engine's is ignored if it belongs to a third party", async (t) => {
+t.test('an x- field in a third-party extension or example is ignored, even if it resembles x-max-bytes', async (t) => {
   const { file } = edited(t, (c) => {
     c['x-tools'] = { 'x-max-byte': 1 };
     c.components.schemas.Pet.example = { 'x-maxbytes': 1 };
@@ -384,17 +384,17 @@ t.test("an extension whose name resembles one of the engine's is ignored if it b
   await loadContract(file);
 });
 
-t.test('a contract that is not YAML is an error', async (t) => {
+t.test('a contract that is not valid YAML is an error', async (t) => {
   const file = join(t.testdir({ 'petstore.yaml': 'paths: }' }), 'petstore.yaml');
   await t.rejects(loadContract(file), { message: /Unexpected flow-map-end/ });
 });
 
-t.test('an example with a number larger than a double holds is served unchanged', async (t) => {
+t.test('the served contract keeps all digits of an integer in an example that a double cannot hold', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.CategoryId.examples = [9223372036854775807n]));
   t.match((await loadContract(file)).json, '"examples":[9223372036854775807]');
 });
 
-t.test('all problems of a contract are reported together', async (t) => {
+t.test('one error lists all problems of a contract', async (t) => {
   const { file } = edited(
     t,
     (c) => (c.components.securitySchemes.bearerAuth.scheme = 'digest'),
@@ -405,7 +405,7 @@ t.test('all problems of a contract are reported together', async (t) => {
   t.equal(error.problems.length, 3);
 });
 
-t.test('an operation with an unresolvable part does not hide the mistakes of other operations', async (t) => {
+t.test('a wrong discriminator in one operation does not hide the mistakes of other operations', async (t) => {
   const { file } = edited(
     t,
     (c) => {
@@ -421,14 +421,14 @@ t.test('an operation with an unresolvable part does not hide the mistakes of oth
   ]);
 });
 
-t.test('a $ref that leads nowhere is reported for each operation that uses it', async (t) => {
+t.test('a $ref without a target is reported for each operation that uses it', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: '#/components/schemas/Toy' }));
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
   const ids = error.problems.filter(isOurs).map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);
   t.strictSame([...new Set(ids)].sort(), ['createPet', 'getPet', 'listPets']);
 });
 
-t.test('an example may contain fields such as $id, which have no meaning there', async (t) => {
+t.test('the examples of a contract may contain a field $id twice, because $id has no meaning in them', async (t) => {
   const { file } = edited(t, ({ components }) => {
     const examples = ['$id', '$anchor', '$schema'].flatMap((name) => [{ [name]: 'first' }, { [name]: 'first' }]);
     components.schemas.Pet.properties.tags = { type: 'object', additionalProperties: { type: 'object', examples } };
@@ -441,7 +441,7 @@ t.test('a security scheme that no operation uses may be of any type', async (t) 
   t.equal((await loadContract(file)).operations.size, Object.keys(handlers).length);
 });
 
-t.test('an operation without a handler, and a handler without an operation, stop the start', async (t) => {
+t.test('the server does not start if an operation has no handler, or a handler has no operation', async (t) => {
   const { getPet, ...others } = handlers;
   const error = (await startService(t, { handlers: { ...others, feedPet: getPet } }).catch(
     (thrown: unknown) => thrown,
@@ -452,7 +452,7 @@ t.test('an operation without a handler, and a handler without an operation, stop
   ]);
 });
 
-t.test('an operation named toString needs its own handler, and does not use the one of Object.prototype', async (t) => {
+t.test('the server does not start if the operation toString has no handler, despite Object.prototype', async (t) => {
   const { file } = edited(t, (c) => {
     c.paths['/pets/{petId}'].get.operationId = 'toString';
     delete c.paths['/pets'].post.responses['201'].links;
@@ -465,7 +465,7 @@ t.test('an operation named toString needs its own handler, and does not use the 
   ]);
 });
 
-t.test("the server serves operations, and sends Location and Link, below the contract's path prefix", async (t) => {
+t.test("requests, Location and Link use the path prefix in the contract's server URL", async (t) => {
   const { file, yaml } = edited(t, withPrefix('/v2'));
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   t.equal((await request('/v1/pets')).status, 404);
@@ -502,7 +502,7 @@ t.test('a contract may have an operation at /, and neither a path prefix nor ser
   }
 });
 
-t.test('the server enforces the limits, defaults and enums of the contract', async (t) => {
+t.test('after an edit of the contract, the server enforces the new limits, defaults and enums', async (t) => {
   const { file, yaml } = edited(t, (c) => {
     Object.assign(c.paths['/pets'].get.parameters[0].schema, { maximum: 3, default: 2 });
     c.paths['/pets'].post.requestBody['x-max-bytes'] = 60;
@@ -517,14 +517,14 @@ t.test('the server enforces the limits, defaults and enums of the contract', asy
   t.equal((await create('x'.repeat(60))).status, 413);
 });
 
-t.test('the server requires a key exactly where the contract does', async (t) => {
+t.test('the server requires an API key only for operations whose contract requires one', async (t) => {
   const { file, yaml } = edited(t, (c) => (c.paths['/pets'].get.security = []));
   const { request } = await startService(t, { contract: await loadContract(file), yaml });
   t.equal((await request('/v1/pets', { key: null })).status, 200);
   t.equal((await request('/v1/pets/1', { key: null })).status, 401);
 });
 
-t.test("the server enforces the contract's bounds of 64-bit integers", async (t) => {
+t.test('the server answers 400 to a 64-bit integer outside the bounds in the contract', async (t) => {
   const { file, yaml } = edited(t, ({ components: { schemas }, paths }) => {
     Object.assign(schemas.CategoryId, { minimum: -5, exclusiveMaximum: 9 });
     Object.assign(paths['/pets/{petId}'].get.parameters[0].schema, { exclusiveMinimum: 0, maximum: 9 });
@@ -539,7 +539,7 @@ t.test("the server enforces the contract's bounds of 64-bit integers", async (t)
   t.match((await request('/v1/pets/10')).body, { message: 'path.petId must be at most 9' });
 });
 
-t.test('each problem of a contract is printed in one line, even if names contain line breaks', async (t) => {
+t.test('each problem of a contract is printed in one line, even if a path contains line breaks', async (t) => {
   const { file } = edited(t, ({ paths }) => {
     paths['/a\n  - all is well\u001b[2J'] = { trace: paths['/pets'].get };
     delete paths['/pets'].get;
@@ -551,7 +551,7 @@ t.test('each problem of a contract is printed in one line, even if names contain
   t.match(message, /^[^\n]*\n {2}- path \/a\\u\{a\} {2}- all is well\\u\{1b\}\[2J: [^\n]*$/);
 });
 
-t.test('a contract may omit everything that OpenAPI makes optional', async (t) => {
+t.test('a contract may omit every field that OpenAPI makes optional', async (t) => {
   const load = (yaml: string) => {
     const head = 'openapi: 3.1.0\ninfo: { title: Least, version: 1.0.0 }\nservers: [{ url: /v1 }]\n';
     return loadContract(join(t.testdir({ 'least.yaml': head + yaml }), 'least.yaml'));

@@ -49,7 +49,7 @@ function toOpen(yaml: string): string {
   return stringify(document);
 }
 
-t.test('an operation without an id gets one from its summary, or from its method and path', async (t) => {
+t.test('an operation without an operationId gets one from its summary, or from its method and path', async (t) => {
   const paths = {
     '/users/{name}': {
       ...get(),
@@ -99,7 +99,7 @@ t.test('a path parameter may have any characters in its name', async (t) => {
   t.match(await problemsOf(t, contractOf(alike)), [/is also the path of operation getUsersByAB;/]);
 });
 
-t.test('a request body with an exactly declared media type uses its schema instead of that of a range', async (t) => {
+t.test('a JSON body is checked against the schema of application/json rather than that of */*', async (t) => {
   const content = { 'application/json': { schema: { type: 'object' } }, '*/*': { schema: { type: 'string' } } };
   const post = { operationId: 'add', requestBody: { content }, responses: OK };
   const { request } = await serve(t, contractOf({ '/a': { post } }));
@@ -110,7 +110,7 @@ t.test('a request body with an exactly declared media type uses its schema inste
   );
 });
 
-t.test('a contract in OpenAPI 3.0 keeps its meaning', async (t) => {
+t.test('keywords of OpenAPI 3.0, such as nullable and exclusiveMinimum: true, keep their meaning', async (t) => {
   const schema = {
     type: 'object',
     properties: {
@@ -146,7 +146,7 @@ t.test('a contract in OpenAPI 3.0 keeps its meaning', async (t) => {
   t.match((await load(t, yaml)).json, '"nullable":true', 'the contract is served unchanged');
 });
 
-t.test('an operation may declare no responses; the body of a GET or HEAD is ignored', async (t) => {
+t.test('an operation may omit its responses, and a GET or HEAD with a requestBody is served without it', async (t) => {
   const requestBody = { required: true, ...json({ type: 'object' }) };
   const paths = { '/a': { ...get({ requestBody }), head: { requestBody, responses: OK } }, '/b': { get: {} } };
   const { request } = await serve(t, contractOf(paths));
@@ -162,14 +162,14 @@ t.test('mistakes in unused components of a contract are ignored', async (t) => {
   t.match(await problemsOf(t, contractOf({ '/a': { get: 'a' } }, { openapi: '3.0.0' })), [/get must be object/]);
 });
 
-t.test('a contract without paths serves only its documents', async (t) => {
+t.test('a service whose contract has no paths still serves its API reference', async (t) => {
   const contract = await load(t, contractOf(undefined, { webhooks: {} }));
   t.equal(contract.operations.size, 0);
   const { request } = await startService(t, { contract, handlers: {} });
   t.equal((await request('/docs')).status, 200);
 });
 
-t.test('servers of a contract may have variables and different prefixes; the first prefix is served', async (t) => {
+t.test('if the server URLs of a contract have different paths, the first one is the path prefix', async (t) => {
   const servers = [{ url: 'https://a/{base}/', variables: { base: { default: 'v2' } } }, { url: '/v3' }];
   const { request } = await serve(t, contractOf({ '/a': get() }, { servers }));
   t.equal((await request('/v2/a')).status, 200);
@@ -177,7 +177,7 @@ t.test('servers of a contract may have variables and different prefixes; the fir
   t.equal((await load(t, contractOf({ '/a': get() }, { servers: [] }))).prefix, '');
 });
 
-t.test('a parameter of several types is read as the first type that its schema allows', async (t) => {
+t.test('a parameter whose schema allows several types is read as the first type that accepts its text', async (t) => {
   const union = { oneOf: [{ type: 'boolean' }, { type: 'integer', maximum: 9 }, { type: 'string', minLength: 2 }] };
   const parameters = [
     { name: 'a', in: 'query', schema: union },
@@ -195,14 +195,14 @@ t.test('a parameter of several types is read as the first type that its schema a
   t.equal((await request('/a?c=3')).status, 400);
 });
 
-t.test('a regular expression that is invalid with the Unicode flag is used without it', async (t) => {
+t.test("a regular expression that is invalid with JavaScript's u flag is used without the flag", async (t) => {
   const schema = { type: 'string', pattern: '^[\\w-.]+$' };
   const { request } = await serve(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
   t.equal((await request('/a?q=a-b.c')).status, 200);
   t.equal((await request('/a?q=a+b')).status, 400);
 });
 
-t.test('a path of the contract may contain percent-encoded characters, and requests find it', async (t) => {
+t.test('a path of the contract may contain percent-encoded characters, and requests to it are served', async (t) => {
   const { request } = await serve(t, contractOf({ '/pet%20shops/%C3%A9/{id}%21': get(ofId) }));
   t.equal((await request('/pet%20shops/%c3%a9/7!')).status, 200);
   t.equal((await request('/pet%2520shops/%c3%a9/7!')).status, 404);
@@ -211,7 +211,7 @@ t.test('a path of the contract may contain percent-encoded characters, and reque
   ]);
 });
 
-t.test('a contract may have extension fields next to its paths and responses', async (t) => {
+t.test('a contract may have x- fields of a team among its paths and responses', async (t) => {
   const yaml = contractOf({ 'x-note': 'Of the team.', '/a': get({ responses: { 'x-note': 'Of the team.', ...OK } }) });
   const { request } = await serve(t, yaml);
   t.equal((await request('/a')).status, 200);
@@ -220,7 +220,7 @@ t.test('a contract may have extension fields next to its paths and responses', a
   ]);
 });
 
-t.test('a YAML merge key adds the fields of its target, and never a field named "<<"', async (t) => {
+t.test('an operation gets the fields of another one through a YAML merge key (<<)', async (t) => {
   const yaml = `openapi: 3.1.1
 info: { title: Merged, version: '1' }
 x-base: &base { responses: { '200': { description: Done. } } }
@@ -246,7 +246,7 @@ t.test('a mistake in the YAML of a contract is reported in one line with its pos
   }
 });
 
-t.test('a text in place of a schema is an error at each operation that uses it', async (t) => {
+t.test('a text in place of a schema is an error of each operation that uses it', async (t) => {
   const components = { schemas: { Broken: { type: 'object', properties: { a: 'text', b: null } }, Unused: 'text' } };
   const schema = { $ref: '#/components/schemas/Broken' };
   const problems = await problemsOf(
@@ -267,7 +267,7 @@ t.test('a text in place of a schema is an error at each operation that uses it',
   ]);
 });
 
-t.test('a regular expression in the syntax of another language is reported with that syntax', async (t) => {
+t.test('if a regular expression has syntax of another language, the error names it and a replacement', async (t) => {
   const reported = async (pattern: string) => {
     const schema = { type: 'string', pattern };
     return problemsOf(t, contractOf({ '/a': get({ parameters: [{ name: 'q', in: 'query', schema }] }) }));
@@ -290,7 +290,7 @@ t.test('a regular expression in the syntax of another language is reported with 
     t.strictSame(await reported(pattern), [], pattern);
 });
 
-t.test('both kinds of forms are read with the type of each field, and defaults are added at the end', async (t) => {
+t.test('a handler gets the fields of both types of forms with the types and defaults of the contract', async (t) => {
   const schema = {
     type: 'object',
     properties: {
@@ -337,7 +337,7 @@ const SCHEMES = {
 };
 
 t.test(
-  'a key may be a bearer token, basic authentication or a cookie; an operation may need two keys or none',
+  'clients may send API keys as bearer tokens, basic authentication or cookies; an operation may need two keys or none',
   async (t) => {
     const paths = {
       '/token': get({ security: [{ token: [] }] }),
@@ -393,7 +393,7 @@ const string = { type: 'string' };
 const integer = { type: 'integer' };
 const boolean = { type: 'boolean' };
 
-t.test('an error is sent as JSON or as text, whichever its reply declares', async (t) => {
+t.test('the server sends an error in the media type that its reply declares: JSON, text or HTML', async (t) => {
   const problem = await errorOf(t, { 'application/problem+json': { schema: {} } });
   t.match(problem, { type: /^application\/problem\+json/, body: { code: 'invalid_request' } });
   t.match(await errorOf(t, { 'text/plain': {} }), { type: /^text\/plain/, text: MESSAGE });
@@ -402,7 +402,7 @@ t.test('an error is sent as JSON or as text, whichever its reply declares', asyn
   t.match(await errorOf(t, short), { type: /^text\/plain/, text: /^query\.q$/ });
 });
 
-t.test('an error that a handler throws has the media type that its reply declares', async (t) => {
+t.test('if a handler throws an error, the server replies in the media type that the 500 reply declares', async (t) => {
   const responses = { ...OK, '500': { description: 'Wrong.', content: { 'text/plain': {} } } };
   const { request } = await serve(t, contractOf({ '/a': get({ operationId: 'fail', responses }) }), {
     fail: () => {
@@ -412,7 +412,7 @@ t.test('an error that a handler throws has the media type that its reply declare
   t.match(await request('/a'), { status: 500, headers: { 'content-type': /^text\/plain/ }, text: /^[A-Z][^{]+$/ });
 });
 
-t.test('the build fails if an error declared as text/plain has a schema other than a text', async (t) => {
+t.test('if an error declared as text/plain has a schema other than a string, the contract is rejected', async (t) => {
   const text = {
     '400': {
       description: 'Wrong.',
@@ -434,7 +434,7 @@ const int64 = { type: 'integer', format: 'int64' };
 const plain = (value: Json) =>
   JSON.parse(JSON.stringify(value, (_, inside) => (typeof inside === 'bigint' ? `${inside}n` : inside)));
 
-t.test('an object in the query is read from names in brackets, or from one parameter per field', async (t) => {
+t.test('the server reads an object parameter from names in brackets or from one parameter per field', async (t) => {
   const fields = { ids: list(int64), name: string, size: { default: 3 } };
   const filter = { allOf: [{ type: 'object', properties: fields, additionalProperties: integer }] };
   const closed = { properties: { sort: string, at: int64 }, additionalProperties: false };
@@ -478,13 +478,13 @@ t.test('an object in the query is read from names in brackets, or from one param
   for (const [search, message] of wrong) t.match((await request(`/a?${search}`)).body, { message }, search);
 });
 
-t.test('an object parameter that is open for any field collects all undeclared query parameters', async (t) => {
+t.test('an object parameter that allows any field gets all undeclared query parameters', async (t) => {
   const parameters = [inQuery('input', { type: 'object' }), inQuery('pretty', boolean)];
   const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
   t.match((await request('/a?pretty=true&x=1&y=2')).body, { query: { pretty: true, input: { x: '1', y: '2' } } });
 });
 
-t.test('the URL of an operation may contain objects, JSON and arrays', async (t) => {
+t.test('urlOf writes parameters that are objects, JSON or arrays into the URL of an operation', async (t) => {
   const content = { 'application/json': { schema: { type: 'object', properties: { id: int64 } } } };
   const parameters = [
     inPath('ids', list(int64)),
@@ -502,7 +502,7 @@ t.test('the URL of an operation may contain objects, JSON and arrays', async (t)
   );
 });
 
-t.test('a parameter that contains JSON keeps every digit of a number', async (t) => {
+t.test('a handler gets the numbers of a parameter that contains JSON with every digit', async (t) => {
   const schema = { type: 'object', properties: { id: int64 }, required: ['id'] };
   const parameters = [{ name: 'q', in: 'query', content: { 'application/json': { schema } } }];
   const answers = { find: ({ query }: Json) => ({ status: 200, body: plain(query) }) };
@@ -515,7 +515,7 @@ t.test('a parameter that contains JSON keeps every digit of a number', async (t)
   t.match(await send('{"id":0.12345678901234567890}'), { message: /^query\.q\.id has the number/ });
 });
 
-t.test('an array in the path is split at its commas before it is percent-decoded', async (t) => {
+t.test('the server splits an array in the path at its commas before it percent-decodes the items', async (t) => {
   const parameters = [inPath('ids', list(int64)), inPath('names', list(string))];
   const paths = { '/a/{ids}/b/{names}': get({ operationId: 'find', parameters }) };
   const answers = { find: ({ params }: Json) => ({ status: 200, body: plain(params) }) };
@@ -526,7 +526,7 @@ t.test('an array in the path is split at its commas before it is percent-decoded
   t.equal((await request('/v1/a/x/b/y')).status, 400);
 });
 
-t.test('a parameter may allow either an array or a simple value', async (t) => {
+t.test('a parameter whose schema allows an array or a text is read as the type that its value fits', async (t) => {
   const schema = { items: string, maxItems: 2, oneOf: [{ type: 'array' }, { type: 'string', maxLength: 3 }] };
   const parameters = [inQuery('q', schema), inQuery('r', { anyOf: [list(integer), { type: 'null' }, list(string)] })];
   const { request } = await serve(t, contractOf({ '/a': get({ parameters }) }));
@@ -539,7 +539,7 @@ t.test('a parameter may allow either an array or a simple value', async (t) => {
   t.match(await send('q=a&q=b&q=c'), { status: 400 });
 });
 
-t.test('a query parameter with the name of the API key is the key, and handlers do not get it', async (t) => {
+t.test('if the API key is a query parameter, handlers do not get the parameter', async (t) => {
   const securitySchemes = { inQuery: { type: 'apiKey', in: 'query', name: 'key' } };
   const source = get({ parameters: [inQuery('key', integer, { required: true })], security: [{ inQuery: [] }] });
   const { request } = await serve(t, contractOf({ '/a': source }, { components: { securitySchemes } }));
@@ -547,7 +547,7 @@ t.test('a query parameter with the name of the API key is the key, and handlers 
   t.match((await request(`/a?key=${KEY}`, { key: null })).body, { query: {} });
 });
 
-t.test('links and headers of a third-party contract that have no effect are accepted', async (t) => {
+t.test('a contract with links and headers that have no effect is served', async (t) => {
   const links = { next: { operationId: 'none' }, back: { operationId: 'find', parameters: { r: '1' } } };
   const headers = { Location: { schema: { type: 'string', pattern: '^https:' } } };
   const responses = { '200': { description: 'Found.', links, headers } };
@@ -555,7 +555,7 @@ t.test('links and headers of a third-party contract that have no effect are acce
   t.equal((await request('/a')).status, 200);
 });
 
-t.test('form fields may contain JSON, and a file may be limited to certain media types', async (t) => {
+t.test('a handler gets JSON in form fields as values; a file of an undeclared media type is rejected', async (t) => {
   const point = { type: 'object', properties: { id: int64 }, required: ['id'] };
   const file = { anyOf: [{ type: 'string', format: 'binary' }, { type: 'null' }] };
   const schema = { properties: { point, points: list(point), file, any: list(file) } };
@@ -623,7 +623,7 @@ t.test('form fields may contain JSON, and a file may be limited to certain media
   t.equal((await send('/b', ['any', 'x'])).status, 200);
 });
 
-t.test('a schema too large for a single check function is checked in parts', async (t) => {
+t.test('a body is checked even if its schema is too large for a single check function', async (t) => {
   const wide = (inside: Json) => ({
     type: 'object',
     properties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, inside])),
@@ -646,7 +646,7 @@ t.test('a schema too large for a single check function is checked in parts', asy
   t.match((await send('a')).body, { message: 'body.f1.f2.f3.f4 must be of type integer' });
 });
 
-t.test('a path may contain colons, and each method may name its path parameters differently', async (t) => {
+t.test('a path may contain colons, and two methods of a path may name its parameters differently', async (t) => {
   const paths = {
     '/things:batch': get(),
     '/things/{id}:stop': get({ parameters: [inPath('id', integer)] }),
@@ -666,7 +666,7 @@ t.test('a path may contain colons, and each method may name its path parameters 
   t.equal((await request('/bot1:x/others/1', { method: 'PUT' })).headers.allow, 'DELETE, GET, HEAD');
 });
 
-t.test('several parameters in one segment of a path are matched in linear time', async (t) => {
+t.test('the server matches several parameters in one path segment in linear time', async (t) => {
   const at = ['a', 'b', 'c'].map((name) => inPath(name, string));
   const paths = {
     '/comma/{a},{b},{c}:all': get({ parameters: at }),
@@ -689,7 +689,7 @@ t.test('several parameters in one segment of a path are matched in linear time',
   }
 });
 
-t.test('a query string in a path of the contract is an error', async (t) => {
+t.test('a contract with a query string in a path is rejected', async (t) => {
   t.strictSame(await problemsOf(t, contractOf({ '/a?b={c}': get({ parameters: [inPath('c', string)] }) })), [
     'operation getABByC: its path ends before ?b={c}',
   ]);

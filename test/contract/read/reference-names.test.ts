@@ -7,7 +7,7 @@ import { operation, serve, withPaths } from '../../added-operations.ts';
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const string = { type: 'string' };
 
-t.test('a field may be named $ref, as in the members of a SCIM group', async (t) => {
+t.test('a field of a body may be named $ref, as in the members of a SCIM group', async (t) => {
   const member = {
     type: 'object',
     properties: { value: string, $ref: { ...string, maxLength: 9 } },
@@ -67,7 +67,7 @@ t.test("a $ref to an example is resolved, but a $ref in the example's value is n
 });
 
 t.test(
-  'a response named default is a response and not a default value, so that its references are resolved',
+  'a $ref in a response with the name default is resolved, because it is not part of a default value',
   async (t) => {
     const schema = { type: 'string', nullable: true };
     const [source, wanted] = [schema, { type: ['string', 'null'] }].map((schema) => ({

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Contract } from '../../../src/contract-first/engine/contract/contract.ts';
 import { loadOurs, startService } from '../../service.ts';
 
-t.test('registering routes does not affect other OpenAPI validators in the process', async (t) => {
+t.test('while a server adds its routes, another OpenAPI validator still rejects invalid documents', async (t) => {
   const { contract } = await loadOurs();
   const validator = new Validator();
   const found: Promise<{ valid: boolean }>[] = [];

@@ -177,7 +177,7 @@ const ITEMS: [words: string, item: Json][] = [
   ['/get/operationId must be string', { get: { operationId: 5 } }],
 ];
 
-t.test('a path item of the wrong type is reported at the path that refers to it', async (t) => {
+t.test("if the target of a path's $ref has a value of the wrong type, the error names the path", async (t) => {
   for (const [words, item] of ITEMS) {
     const problems = await problemsOf(
       t,
@@ -190,7 +190,7 @@ t.test('a path item of the wrong type is reported at the path that refers to it'
   }
 });
 
-t.test('a path parameter whose name is not a text is reported', async (t) => {
+t.test('a path parameter whose name is a number is an error of each operation that uses it', async (t) => {
   const problems = await problemsOf(
     t,
     edited(({ paths, components }) => {
@@ -202,7 +202,7 @@ t.test('a path parameter whose name is not a text is reported', async (t) => {
 });
 
 t.test(
-  'a component of the wrong type is reported where it is used, and so is a $ref to another kind of component',
+  'if a component has a value of the wrong type, or is of the wrong kind, the error names the operation that uses it',
   async (t) => {
     for (const [line, edit] of COMPONENTS) {
       const problems = await problemsOf(t, edited(edit));
@@ -212,7 +212,9 @@ t.test(
 );
 
 for (const [line, edit] of SLIPS) {
-  t.test(line, async (t) => t.strictSame(await problemsOf(t, edited(edit)), [line]));
+  t.test(`a contract with this mistake is rejected: ${line}`, async (t) =>
+    t.strictSame(await problemsOf(t, edited(edit)), [line]),
+  );
 }
 
 /** Keywords, values of a wrong type for each, and the message. */
@@ -242,7 +244,7 @@ const PLACES: [name: string, put: (parts: Json, schema: Json) => unknown][] = [
   ],
 ];
 
-t.test('a keyword with a value of the wrong type is reported by name, wherever its schema is', async (t) => {
+t.test('if a schema keyword has a value of the wrong type, the error names the keyword and its schema', async (t) => {
   for (const [keywords, values, words] of KEYWORDS) {
     for (const [index, value] of values.entries()) {
       const keyword = keywords[index % keywords.length] as string;
@@ -256,7 +258,7 @@ t.test('a keyword with a value of the wrong type is reported by name, wherever i
   }
 });
 
-t.test('an invalid schema in one operation does not stop the checks of the others', async (t) => {
+t.test('an invalid schema in one operation does not hide the mistakes of other operations', async (t) => {
   const problems = await problemsOf(
     t,
     edited(({ limit, getPet, schemas, NewPet }) => {

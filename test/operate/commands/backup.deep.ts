@@ -34,7 +34,7 @@ async function addUntilEnd(port: number, acknowledged: Map<number, [text: string
 let longest = 0;
 
 t.test(
-  'after load, backup, kill and restore, every record acknowledged before the backup is stored unchanged',
+  'after a backup under load, a kill and a restore, the database has every record acknowledged before the backup',
   async (t) => {
     const folder = t.testdir();
     const file = `${folder}/a.db`;
@@ -91,7 +91,7 @@ async function kill(t: Test, name: string, arg: string, file: string): Promise<v
   await exit;
 }
 
-t.test('a backup or restore that is killed at any time leaves a complete result or none', async (t) => {
+t.test('a `backup` or `restore` that is killed at any time leaves a complete database or none', async (t) => {
   const folder = t.testdir();
   const file = `${folder}/a.db`;
   const server = await startServer(t, { env: { DATABASE_URL: `sqlite:${file}` } });

@@ -51,7 +51,7 @@ async function prepareBackup(t: Test) {
   return { ...all, server, records };
 }
 
-t.test('a backup of a running server contains every record that was answered before the backup began', async (t) => {
+t.test('`restore` brings back every record that the server acknowledged before `backup` began', async (t) => {
   const { folder, names, run, server, records } = await prepareBackup(t);
   t.strictSame(names(), ['a.db', 'a.db-shm', 'a.db-wal', 'b']);
   t.equal(statSync(`${folder}/b`).mode & 0o777, 0o600);
@@ -75,7 +75,7 @@ t.test('a backup of a running server contains every record that was answered bef
   t.match((await before.request('/v1/pets')).body, [{}, {}, { name: 'later' }]);
 });
 
-t.test('a failed backup prints the reason, and leaves no file', async (t) => {
+t.test('a `backup` that fails prints the reason, and leaves no file', async (t) => {
   const { run, names, folder, server } = await prepareBackup(t);
   const before = names();
   for (const arg of ['', '--quick'])
@@ -123,7 +123,7 @@ t.test('a failed backup prints the reason, and leaves no file', async (t) => {
   );
 });
 
-t.test('a backup that is stopped leaves no file, even on a faulty disk', async (t) => {
+t.test('a `backup` that SIGTERM stops leaves no file, even if the disk does not respond', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL = '' } = disk.env;
   await openUrl(DATABASE_URL).close();
@@ -140,7 +140,7 @@ t.test('a backup that is stopped leaves no file, even on a faulty disk', async (
   disk.mend();
 });
 
-t.test('restore rejects a damaged backup with the reason', async (t) => {
+t.test('`restore` rejects a damaged backup, prints the reason and changes nothing', async (t) => {
   const { run, folder, names, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -176,7 +176,7 @@ t.test('restore rejects a damaged backup with the reason', async (t) => {
   t.ok(readFileSync(`${folder}/b`).equals(bytes));
 });
 
-t.test('two restores in the same second each keep the database that they replace', async (t) => {
+t.test('`restore` keeps the replaced database even if another `restore` did so in the same second', async (t) => {
   const { folder, names, run, server } = await prepareBackup(t);
   server.child.kill('SIGTERM');
   await server.exit;
@@ -190,7 +190,7 @@ t.test('two restores in the same second each keep the database that they replace
 });
 
 t.test(
-  'restore does not replace a database that it cannot open, and keeps the write-ahead log of a missing one',
+  '`restore` does not replace a database that it cannot open; if only the write-ahead log exists, it keeps the log',
   async (t) => {
     const { run, folder, names, server, records } = await prepareBackup(t);
     copyFileSync(`${folder}/a.db-wal`, `${folder}/wal`);
@@ -213,7 +213,7 @@ t.test(
 );
 
 t.test(
-  'if restore may not change the owner of the file, it names the user to run as, and leaves nothing behind',
+  'if `restore` may not change the owner of the file, it names the user who may, and leaves no files',
   async (t) => {
     const { run, folder } = await prepareBackup(t);
     const isRoot = process.getuid?.() === 0;

@@ -37,7 +37,7 @@ const stateOf = (folder: string) =>
     return [name, statSync(file).mtimeMs, createHash('sha256').update(readFileSync(file)).digest('hex')];
   });
 
-t.test('--check prints the settings of a start, without secrets, and changes nothing', async (t) => {
+t.test('`--check` prints the settings that a start would use, without secrets, and changes nothing', async (t) => {
   const folder = t.testdir();
   const missing = await runCheck(t, { DATABASE_URL: `sqlite:${folder}/new/pets.db`, API_KEYS: KEY, PORT: '8080' });
   t.strictSame([missing.code, missing.stderr], [0, '']);
@@ -69,7 +69,7 @@ t.test('--check prints the settings of a start, without secrets, and changes not
   t.equal((await server.request('/v1/pets')).status, 200);
 });
 
-t.test('--check reports the mistakes of each part, and ends with exit code 1', async (t) => {
+t.test('`--check` reports mistakes in settings, database, keys, disk and addresses, and exits with 1', async (t) => {
   const folder = t.testdir({ 'no.db': 'this is no database, and longer than the header of one'.repeat(9) });
   const wrong = await runCheck(t, { DATABASE_URL: `sqlite:${folder}/no.db`, NODE_ENV: 'production' });
   t.strictSame([wrong.code, wrong.stderr], [1, '']);
@@ -114,7 +114,7 @@ t.test('--check reports the mistakes of each part, and ends with exit code 1', a
 });
 
 t.test(
-  '--check reports stored records that do not fit the contract like the start does, and changes nothing',
+  '`--check` reports stored records that do not fit the contract as a start would, and changes nothing',
   async (t) => {
     const folder = t.testdir();
     const DATABASE_URL = `sqlite:${folder}/pets.db`;
@@ -166,7 +166,7 @@ const to = loadMigrations('sqlite', domain).length;
 
 const NEWER = /^engine\/0999-more\.sql has run, and is not there: start a newer program/;
 
-t.test('on SQLite, --check fails whenever a start would fail, with the same message', async (t) => {
+t.test('if a start on a SQLite database would fail, `--check` fails with the same message', async (t) => {
   const folder = t.testdir({ gone: t.fixture('symlink', 'nowhere/pets.db'), here: t.fixture('symlink', 'there.db') });
   for (const [name, sql, finding] of [
     ['theirs', 'CREATE TABLE notes (text)', /^it has tables of another program, .*: notes$/],
@@ -186,7 +186,7 @@ t.test('on SQLite, --check fails whenever a start would fail, with the same mess
   t.match(await checkAndOpen(t, `sqlite:${folder}/here`), { code: 0, finding: /: version \d+$/, migrated: undefined });
 });
 
-t.test('--check reports a SQLite library that cannot be loaded', async (t) => {
+t.test('`--check` fails and prints the reason if the SQLite library cannot be loaded', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const shell = 'export NODE_OPTIONS=--no-addons';
   const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--check'], env, shell });
@@ -194,7 +194,7 @@ t.test('--check reports a SQLite library that cannot be loaded', async (t) => {
   t.match(output.stdout, /^database: WRONG: .*addons/m);
 });
 
-t.test('--check prints how many migrations a database lacks, with the same message for both databases', async (t) => {
+t.test('`--check` prints which migrations a start would run, on SQLite and PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   const file = `${t.testdir()}/pets.db`;
   const url = server.newUrl();
@@ -213,7 +213,7 @@ t.test('--check prints how many migrations a database lacks, with the same messa
     t.match(await checkAndOpen(t, each), { code: 0, finding, migrated: { from, to } });
 });
 
-t.test('on PostgreSQL, --check fails whenever a start would fail, with the same message', async (t) => {
+t.test('if a start on a PostgreSQL database would fail, `--check` fails with the same message', async (t) => {
   const server = await startPostgres(t);
   await server.execute(`CREATE ROLE plain LOGIN PASSWORD 'plain'; CREATE SCHEMA plain; GRANT USAGE ON SCHEMA plain TO plain;
     CREATE SCHEMA theirs; CREATE TABLE theirs.pets (id int); CREATE TABLE theirs.others (id int)`);
@@ -232,7 +232,7 @@ t.test('on PostgreSQL, --check fails whenever a start would fail, with the same 
   t.match(await checkAndOpen(t, asPlain('plain')), { code: 0, finding: /it would be made$/ });
 });
 
-t.test('--check only reads from PostgreSQL, and creates nothing there', async (t) => {
+t.test('`--check` creates no schema and no table in PostgreSQL', async (t) => {
   const server = await startPostgres(t);
   const DATABASE_URL = server.newUrl('checked');
   const before = await check({ DATABASE_URL, API_KEYS: KEY });

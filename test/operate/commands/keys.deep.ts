@@ -15,7 +15,7 @@ t.test('`keys create` before the first start creates the database and prints its
   }
 });
 
-t.test('several `keys create` commands that start at the same time without a database all succeed', async (t) => {
+t.test('if several `keys create` commands start together without a database, each creates its key', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const programs = ['Ada', 'Ben', 'Cleo'].map((name) =>
     startProgram(t, 'src/main.ts', { args: ['keys', 'create', name], env }),

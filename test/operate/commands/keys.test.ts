@@ -33,7 +33,7 @@ t.test('`keys create` prints the API key, and stores only its hash', async (t) =
   t.not(toMade(await run(store, 'create', 'Ben')).key, key);
 });
 
-t.test('--expires accepts a future date or a number of days', async (t) => {
+t.test('`keys create --expires` accepts a future date or a number of days', async (t) => {
   const store = openMemory(t);
   for (const [text, expiry] of [
     ['2130-12-05', '2130-12-05T00:00:00.000Z'],
@@ -49,7 +49,7 @@ t.test('--expires accepts a future date or a number of days', async (t) => {
   }
 });
 
-t.test('--expires rejects an invalid or past date, and one after the year 9999', async (t) => {
+t.test('`keys create --expires` rejects an invalid date, a past date and a date after the year 9999', async (t) => {
   const store = openMemory(t);
   for (const text of [
     '0',
@@ -71,7 +71,7 @@ t.test('--expires rejects an invalid or past date, and one after the year 9999',
   }
 });
 
-t.test('`keys list` prints a table of API keys, the oldest first, and never a key itself', async (t) => {
+t.test('`keys list` prints ids, names and dates of all API keys, the oldest first, but not the keys', async (t) => {
   const store = openMemory(t);
   t.equal(await run(store, 'list'), 'There are no keys.');
   const hashes = ['a', 'b', 'c'].map((letter) => letter.repeat(64));
@@ -115,7 +115,7 @@ t.test('with --json, `keys create` and `keys list` print JSON', async (t) => {
   t.match(ben, { expiresAt: '2130-12-05T00:00:00.000Z', revokedAt: null, scopes: null, rate: null, lastUsedAt: null });
 });
 
-t.test('`keys revoke` revokes a key once, and reports an unknown or already revoked key', async (t) => {
+t.test('`keys revoke` revokes a key; for an unknown or already revoked key, it fails', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada'));
   t.equal(await run(store, 'revoke', id), `Key ${id} is revoked: running servers refuse it within a second.`);
@@ -124,7 +124,7 @@ t.test('`keys revoke` revokes a key once, and reports an unknown or already revo
   }
 });
 
-t.test('an API key can be limited to scopes of the contract, and a misspelt scope is an error', async (t) => {
+t.test('`keys create --scopes` limits a key to scopes of the contract, and rejects a misspelt scope', async (t) => {
   const store = openMemory(t);
   t.equal(toMade(await run(store, 'create', 'Ada')).scopes, 'everything');
   t.equal(toMade(await run(store, 'create', 'Ben', '--scopes', 'pets:read')).scopes, 'pets:read');
@@ -142,7 +142,7 @@ t.test('an API key can be limited to scopes of the contract, and a misspelt scop
   }
 });
 
-t.test('an API key can be limited to a rate, and its successor inherits the rate', async (t) => {
+t.test('`keys create --rate` limits a key to a rate, and `keys rotate` keeps the rate', async (t) => {
   const store = openMemory(t);
   const { id, scopes } = toMade(await run(store, 'create', 'Ada', '--rate', '100/s'));
   t.equal(scopes, 'everything, at the rate 100/s');
@@ -156,7 +156,7 @@ t.test('an API key can be limited to a rate, and its successor inherits the rate
   await t.rejects(run(store, 'create', 'x', '--rate', '100'), { message });
 });
 
-t.test('`keys rotate` makes a key with the same name and scopes, and ends the old key', async (t) => {
+t.test('`keys rotate` creates a key with the same name and scopes, and lets the old key expire', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada', '--scopes', 'pets:read'));
   const text = await run(store, 'rotate', id, '--keep', '2130-12-05', '--expires', '2140-01-01');
@@ -186,13 +186,13 @@ t.test('`keys rotate` makes a key with the same name and scopes, and ends the ol
   }
 });
 
-t.test('`keys rotate` keeps the expiry of the key, and prints it', async (t) => {
+t.test('`keys rotate` gives the new key the expiry of the old one, and prints the expiry', async (t) => {
   const store = openMemory(t);
   const { id } = toMade(await run(store, 'create', 'Ada', '--expires', '2130-12-05'));
   t.equal(toMade(await run(store, 'rotate', id)).expiresAt, '2130-12-05T00:00:00.000Z');
 });
 
-t.test('the name of an API key has at most 100 characters, and no control characters', async (t) => {
+t.test('`keys create` rejects a name with more than 100 characters or with control characters', async (t) => {
   const store = openMemory(t);
   t.equal(toMade(await run(store, 'create', '  Zoë\u00a0🔑 ')).name, 'Zoë\u00a0🔑');
   t.equal(toMade(await run(store, 'create', '🔑'.repeat(100))).name, '🔑'.repeat(100));
@@ -201,7 +201,7 @@ t.test('the name of an API key has at most 100 characters, and no control charac
   }
 });
 
-t.test('`keys list` prints control characters in names from other programs as codes', async (t) => {
+t.test('`keys list` and `keys rotate` print control characters in the name of a key as codes', async (t) => {
   const store = openMemory(t);
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.createKey({ id: 'aaaa', name: 'A\x1b[2J\nbbbb', hash: 'a'.repeat(64), createdAt });
@@ -211,7 +211,7 @@ t.test('`keys list` prints control characters in names from other programs as co
   }
 });
 
-t.test('an unknown keys command ends with exit code 2', async (t) => {
+t.test('a `keys` command with missing or unknown arguments fails and prints the usage', async (t) => {
   const store = openMemory(t);
   for (const args of [
     [],
@@ -237,7 +237,7 @@ t.test('an unknown keys command ends with exit code 2', async (t) => {
 });
 
 t.test(
-  'a failing keys command prints to standard error, exits with 1 (2 for wrong usage), and creates no database',
+  'a `keys` command that fails prints to standard error, exits with 1 (2 for wrong usage) and creates no database',
   async (t) => {
     const DATABASE_URL = `sqlite:${t.testdir()}/data/pets.db`;
     for (const [args, env, reported] of [
@@ -270,7 +270,7 @@ t.test(
   },
 );
 
-t.test('if a new key cannot be printed, the error says that it was created', async (t) => {
+t.test('if `keys create` cannot print the new key, the error says that the key was created', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/pets.db` };
   const options = { args: ['keys', 'create', 'Ada'], env, shell: 'exec > /dev/full', isCovered: true };
   const { exit, output } = startProgram(t, 'src/main.ts', options);
@@ -280,7 +280,7 @@ t.test('if a new key cannot be printed, the error says that it was created', asy
 });
 
 t.test(
-  'if the disk fails or the database is locked, the error of a keys command says whether keys may have changed',
+  'if the disk fails or the database is locked, the error of a `keys` command says whether keys may have changed',
   async (t) => {
     const disk = prepareFaultyDisk(t);
     const { DATABASE_URL } = disk.env as { DATABASE_URL: string };

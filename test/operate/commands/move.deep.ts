@@ -41,7 +41,7 @@ const KINDS: Record<string, (folder: string, round: number) => string> = {
 
 for (const [kind, toUrl] of Object.entries(KINDS)) {
   t.test(
-    `a ${kind} move that is stopped at any time moves nothing or everything, and the next move completes it`,
+    `a ${kind} \`move\` that is stopped at any time copies nothing or everything, and the next \`move\` completes it`,
     async (t) => {
       const folder = t.testdir();
       await fill(`${folder}/from.db`, COUNT);
@@ -68,7 +68,7 @@ for (const [kind, toUrl] of Object.entries(KINDS)) {
 }
 
 t.test(
-  'a move next to a running server copies one point in time, and readers of the target see all of it or nothing',
+  'a `move` next to running servers copies one snapshot; readers of the target see all of it or nothing',
   async (t) => {
     const folder = t.testdir();
     for (const [from, to] of [

@@ -11,7 +11,7 @@ async function run(t: Test, args: string[], options: ProgramOptions = {}) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('after a move next to a running server, clients continue with their keys on the new database', async (t) => {
+t.test('after a `move` next to a running server, clients continue with their keys on the new database', async (t) => {
   const folder = t.testdir();
   const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
   const source = await startServer(t, { env: { DATABASE_URL: `sqlite:${from}` } });
@@ -32,7 +32,7 @@ t.test('after a move next to a running server, clients continue with their keys 
   t.match((await target.request('/v1/pets', { ...rex, headers: {} })).body, { id: 2 });
 });
 
-t.test('a move that fails prints the reason, and moves nothing', async (t) => {
+t.test('a `move` that fails prints the reason, and copies nothing', async (t) => {
   const folder = t.testdir();
   const [from, to] = [`${folder}/a.db`, `${folder}/b.db`];
   for (const args of [[], [from], [from, to, to], ['--all'], ['--all', to]])
@@ -63,7 +63,7 @@ t.test('a move that fails prints the reason, and moves nothing', async (t) => {
   });
 });
 
-t.test('if the disk fails at the end of a move, the error says that its outcome is unknown', async (t) => {
+t.test('if the disk fails when `move` commits, the error says that all or nothing was copied', async (t) => {
   const disk = prepareFaultyDisk(t);
   const { DATABASE_URL = '' } = disk.env;
   await openUrl(DATABASE_URL).close();

@@ -29,7 +29,7 @@ const withScheme =
   };
 
 t.test(
-  'the curl command that a first start prints creates a record, with the key where the contract declares it',
+  'the curl command that a first start prints creates a record; it sends the API key where the contract declares it',
   async (t) => {
     const cases: [edit: Edit, words: string][] = [
       [() => {}, `-H 'Authorization: Bearer ${KEY}'`],
@@ -54,7 +54,7 @@ t.test(
   },
 );
 
-t.test('a first start prints no curl command that needs a third-party token or would fail', async (t) => {
+t.test('if a request would need a third-party token, a first start prints no curl command for it', async (t) => {
   const tokens = withScheme({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
   const contract = finished(await load(t, edited(tokens)));
   t.match(await findExampleRequest(contract, { toErrorBody, handlers: {} }), { url: '/v1/pets' });
@@ -66,7 +66,7 @@ t.test('a first start prints no curl command that needs a third-party token or w
   t.match(words, `make one that lasts with \`node dist/src/main.js keys create <name>\`.\n\nDocumentation`);
 });
 
-t.test('a first start prints a curl command only for an operation whose handler is written', async (t) => {
+t.test('a first start prints no curl command for an operation whose handler answers 501', async (t) => {
   const yaml = edited(() => {});
   const contract = finished(await load(t, yaml));
   const request = await findExampleRequest(contract, { toErrorBody, handlers: { createPet: notImplemented } });
@@ -76,7 +76,7 @@ t.test('a first start prints a curl command only for an operation whose handler 
   t.equal(await findExampleRequest(contract, { toErrorBody, handlers: none }), undefined);
 });
 
-t.test('in production, a start without keys fails, and the error names the command that creates one', async (t) => {
+t.test('in production, a start without an API key fails, and the error names `keys create`', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   const logger = pino({ level: 'silent' });
@@ -100,7 +100,7 @@ t.test('a service that accepts only third-party tokens needs no API key, not eve
   t.match(findKeys(production, { validKeys: 0, keys: 0 } as never, isTaken), /^none is needed/);
 });
 
-t.test('a start creates no key if the database contains a valid one', async (t) => {
+t.test('a start creates no temporary API key if the database contains a valid one', async (t) => {
   const store = openUrl('sqlite::memory:');
   t.teardown(() => store.close());
   await store.createKey(toStoredKey(makeKey('petstore'), 'Ada'));
@@ -112,7 +112,7 @@ t.test('a start creates no key if the database contains a valid one', async (t) 
   t.equal(log, '');
 });
 
-t.test('if all keys are revoked or expired, the service starts without a new key and answers 401', async (t) => {
+t.test('if all API keys are revoked or expired, the service starts without a new key and answers 401', async (t) => {
   const now = new Date();
   for (const end of [{ revokedAt: now.toISOString() }, { expiresAt: now.toISOString() }]) {
     for (const NODE_ENV of ['production', '']) {

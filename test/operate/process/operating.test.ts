@@ -24,7 +24,7 @@ t.test('systemd gets watchdog messages as long as the event loop runs', async (t
   t.match(readFileSync(`${folder}/notified`, 'utf8'), /^WATCHDOG=1$/m);
 });
 
-t.test('a server survives the loss of its database folder, and serves again when the folder is back', async (t) => {
+t.test('a server whose database folder disappears keeps running, and recovers when the folder is back', async (t) => {
   const folder = `${t.testdir()}/data`;
   mkdirSync(folder);
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db`, ADMIN_PORT: '0' };
@@ -47,7 +47,7 @@ t.test('a server survives the loss of its database folder, and serves again when
   t.notMatch(output.stdout, /"level":60/);
 });
 
-t.test('a server that does not stop in time is killed, and the log reports it', async (t) => {
+t.test('a server that does not stop in time is killed with SIGKILL, and the log reports the kill', async (t) => {
   const child = spawn('sleep', ['600']);
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(line) });

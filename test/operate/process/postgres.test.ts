@@ -71,7 +71,7 @@ t.test(
   },
 );
 
-t.test('a start that fails, because of missing keys or a port in use, creates no tables', async (t) => {
+t.test('a start that fails because of missing API keys or a port in use creates no tables in PostgreSQL', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.teardown(() => other.close());
   await once(other, 'listening');
@@ -90,7 +90,7 @@ t.test('a start that fails, because of missing keys or a port in use, creates no
   }
 });
 
-t.test('a server without its database does not start, and prints the reason', async (t) => {
+t.test('if PostgreSQL cannot be reached, the server does not start, and prints the reason', async (t) => {
   const env = { DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/pets' };
   const { exit, output } = startProgram(t, 'src/main.ts', { env });
   t.equal(await exit, 1);
@@ -98,7 +98,7 @@ t.test('a server without its database does not start, and prints the reason', as
   t.notMatch(output.stderr, 'secret');
 });
 
-t.test('a start that cannot use its database ends with one line that gives the reason', async (t) => {
+t.test('a start that cannot migrate or check its PostgreSQL database prints one line with the reason', async (t) => {
   const env = { DATABASE_URL: postgres.newUrl() };
   t.equal(await startProgram(t, 'src/main.ts', { args: ['keys', 'list'], env }).exit, 0);
   const other = await postgres.connect(t, env.DATABASE_URL);

@@ -14,7 +14,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('in production, a start without keys fails, and the command that the error names creates a key', async (t) => {
+t.test('in production, a start without an API key fails, and the command in the error creates a key', async (t) => {
   const folder = t.testdir();
   const env = { NODE_ENV: 'production', API_KEYS: '', DATABASE_URL: `sqlite:${folder}/pets.db` };
   const { code, stdout, stderr } = await startInVain(t, { env });
@@ -29,7 +29,7 @@ t.test('in production, a start without keys fails, and the command that the erro
   await startServer(t, { env });
 });
 
-t.test('a database that cannot be used stops the start with one line', async (t) => {
+t.test('if the SQLite file is not a database, the start fails and prints one line with the reason', async (t) => {
   const folder = t.testdir({ 'pets.db': 'This is no database, whatever its name says.' });
   t.strictSame(await startInVain(t, { env: { DATABASE_URL: `sqlite:${folder}/pets.db` } }), {
     code: 1,
@@ -38,7 +38,7 @@ t.test('a database that cannot be used stops the start with one line', async (t)
   });
 });
 
-t.test('if stored pets do not fit the contract, the start fails and prints how many', async (t) => {
+t.test('if stored pets do not fit the contract, the start fails and prints the number of such pets', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   migrateSqlite(db, domain);
@@ -69,7 +69,7 @@ function copyProject(t: Test): string {
 /** Removes the lines of progress, which the build prints every four seconds. */
 const withoutProgress = (text: string) => text.replace(/^(The|Checking) .* …( \d+ s)?\n/gm, '');
 
-t.test('the build reports every difference between the contract and the handlers', async (t) => {
+t.test('the build reports each operation without a handler, and each handler without an operation', async (t) => {
   const root = copyProject(t);
   renameSync(`${root}/handlers/listPets.ts`, `${root}/handlers/listAnimals.ts`);
   renameSync(`${root}/handlers/getPet.ts`, `${root}/handlers/fetchPet.ts`);
@@ -89,7 +89,7 @@ handlers/listAnimals.ts has no operation listAnimals in the contract
   );
 });
 
-t.test('a contract that cannot be served stops the start with one line for each problem', async (t) => {
+t.test('if the contract cannot be served, the start fails and prints one line for each problem', async (t) => {
   const root = copyProject(t);
   const env = { DATABASE_URL: `sqlite:${root}/data/pets.db` };
   const yaml = readFileSync(`${root}/openapi/petstore.yaml`, 'utf8');
@@ -112,7 +112,7 @@ t.test('a contract that cannot be served stops the start with one line for each 
   t.notOk(existsSync(`${root}/data`), 'the start has created no folder');
 });
 
-t.test('an error in the program itself is printed with its stack', async (t) => {
+t.test('if a bug in the program stops the start, the error is printed with its stack', async (t) => {
   const shell = 'export NODE_OPTIONS="$NODE_OPTIONS --disallow-code-generation-from-strings"';
   const { code, stderr } = await startInVain(t, { shell });
   t.equal(code, 1);
@@ -128,7 +128,7 @@ t.test('SIGBUS and SIGSEGV end the server immediately', async (t) => {
   }
 });
 
-t.test('pets and their ids survive a restart, after a stop and after a crash', async (t) => {
+t.test('after a graceful stop or a crash, a restarted server has all pets with the same ids', async (t) => {
   const env = { DATABASE_URL: `sqlite:${t.testdir()}/data/pets.db` };
   const names: string[] = [];
   for (const end of ['SIGTERM', 'SIGKILL', 'SIGINT'] as const) {

@@ -19,7 +19,7 @@ async function startInVain(t: Test, options: ProgramOptions) {
   return { code: await program.exit, ...program.output };
 }
 
-t.test('a start without keys prints a temporary key and a working curl command; the key is never logged', async (t) => {
+t.test('a start without API keys prints a temporary key and a working curl command, but logs no key', async (t) => {
   const server = await startServer(t, { env: { API_KEYS: '' }, isCovered: true });
   const [line, key] = await server.written(
     'stderr',
@@ -32,7 +32,7 @@ t.test('a start without keys prints a temporary key and a working curl command; 
   t.match(server.output.stderr, `http://127.0.0.1:${server.port}/docs`);
 });
 
-t.test('the log names a misspelt environment variable, without its value', async (t) => {
+t.test('if an environment variable is misspelt, the log names the variable, but not its value', async (t) => {
   const server = await startServer(t, { env: { MAX_CREATE: '4321' }, isCovered: true });
   const [line] = await server.written('stdout', /.*MAX_CREATE is not known: is MAX_CREATES meant\?.*/);
   t.notMatch(line, '4321');
@@ -40,7 +40,7 @@ t.test('the log names a misspelt environment variable, without its value', async
   t.match(await server.exit, 0);
 });
 
-t.test('an unknown command starts no server, prints all commands and ends with exit code 2', async (t) => {
+t.test('an unknown command prints all commands and exits with 2, and no server starts', async (t) => {
   const folder = t.testdir();
   for (const [args, reported] of [
     [['--chek'], /^There is no command --chek\.\nUsage: node dist\/src\/main\.js .*\n\n {2}--check .*\n {2}--version /],
@@ -59,7 +59,7 @@ t.test('an unknown command starts no server, prints all commands and ends with e
   t.strictSame(readdirSync(folder), []);
 });
 
-t.test('--help lists the commands, and --help after a command prints its usage; neither runs anything', async (t) => {
+t.test('`--help` lists the commands; `--help` after a command prints its usage and does not run it', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
   for (const [args, reported] of [
@@ -80,7 +80,7 @@ t.test('--help lists the commands, and --help after a command prints its usage; 
   t.strictSame(readdirSync(folder), []);
 });
 
-t.test('--version prints the version, and starts nothing', async (t) => {
+t.test('`--version` prints the version and starts no server', async (t) => {
   const folder = t.testdir();
   const env = { DATABASE_URL: `sqlite:${folder}/pets.db` };
   const { exit, output } = startProgram(t, 'src/main.ts', { args: ['--version'], env, isCovered: true });
@@ -89,7 +89,7 @@ t.test('--version prints the version, and starts nothing', async (t) => {
   t.strictSame(readdirSync(folder), []);
 });
 
-t.test('the start reports all wrong environment variables together', async (t) => {
+t.test('if several environment variables are wrong, the start fails and names all of them', async (t) => {
   const { code, stdout, stderr } = await startInVain(t, {
     env: { PORT: 'http', LOG_LEVEL: 'loud', API_KEYS: 'short' },
   });
@@ -100,7 +100,7 @@ t.test('the start reports all wrong environment variables together', async (t) =
   t.notMatch(stderr, /\n {4}at /);
 });
 
-t.test('the start warns about a filter without an index, and prints the index to add', async (t) => {
+t.test('if the database has no index for a filter, the start warns and prints the index to add', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const db = new Sqlite(file);
   runAlone(db, runMigrations(TARGET, loadMigrations('sqlite', domain)));
@@ -116,7 +116,7 @@ t.test('the start warns about a filter without an index, and prints the index to
   t.equal(await server.exit, 0);
 });
 
-t.test('a start migrates the database of an older version, and logs the number of migrations', async (t) => {
+t.test('a start migrates the database of an older version of the service, and logs both versions', async (t) => {
   const file = `${t.testdir()}/pets.db`;
   const files = loadMigrations('sqlite', domain);
   const last = files.findLast(({ part }) => part === 'engine');
@@ -131,7 +131,7 @@ t.test('a start migrates the database of an older version, and logs the number o
   t.equal(await server.exit, 0);
 });
 
-t.test('a port that cannot be listened on stops the start with one line, and no database is created', async (t) => {
+t.test('if the port is in use, the start fails with one line, and creates no database', async (t) => {
   const folder = t.testdir();
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
   const other = createServer().listen(0, '127.0.0.1');

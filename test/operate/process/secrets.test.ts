@@ -41,7 +41,7 @@ async function run(t: Test, name: string, args: string[], env: Record<string, st
   return output.stdout + output.stderr;
 }
 
-t.test('no output of a server contains a key, and other users cannot read the files that it writes', async (t) => {
+t.test('no output, reply or trace of a server contains an API key; other users cannot read its files', async (t) => {
   const folder = t.testdir({ old: {} });
   const DATABASE_URL = `sqlite:${folder}/data/of/pets.db`;
   const { key } = toMade(await run(t, 'keys', ['create', 'Ada'], { DATABASE_URL }));
@@ -101,7 +101,7 @@ t.test('the server does not change the permissions of existing folders and files
   t.strictSame(modes, ['755', '750', '640']);
 });
 
-t.test('a backup is never written through a symbolic link', async (t) => {
+t.test('`backup` fails instead of writing through a symbolic link', async (t) => {
   const folder = t.testdir({ victim: 'untouched' });
   const DATABASE_URL = `sqlite:${folder}/pets.db`;
   await openUrl(DATABASE_URL).close();

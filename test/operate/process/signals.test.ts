@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { startProgram, startServer } from '../../program.ts';
 import { KEY } from '../../service.ts';
 
-t.test('SIGUSR1 opens no debugger', async (t) => {
+t.test('SIGUSR1 does not open a debugger on the server', async (t) => {
   const { child, exit, output } = await startServer(t, { isCovered: true });
   child.kill('SIGUSR1');
   await wait(500);
@@ -25,7 +25,7 @@ for (const signal of ['SIGQUIT', 'SIGUSR2'] as const) {
   });
 }
 
-t.test("if npm's shell ends, the server stops gracefully, although npm does not pass the signal on", async (t) => {
+t.test("a server started by npm stops gracefully if npm's shell ends without passing the signal on", async (t) => {
   const shell = '"$@" & wait; exit';
   const server = await startServer(t, { shell, isCovered: true, env: { npm_lifecycle_event: 'start' } });
   server.child.kill('SIGTERM');
@@ -33,7 +33,7 @@ t.test("if npm's shell ends, the server stops gracefully, although npm does not 
   t.match(server.output.stdout, '"msg":"stopped"');
 });
 
-t.test("if npm's shell ends while the server stops, the server still takes its time", async (t) => {
+t.test("if npm's shell ends while the server stops, the server still stops gracefully", async (t) => {
   const shell = '"$@" & wait; exit';
   const env = { npm_lifecycle_event: 'start', DRAIN_DELAY: '3000' };
   const { child, exit, output, written } = await startServer(t, { shell, isCovered: true, env });
@@ -45,7 +45,7 @@ t.test("if npm's shell ends while the server stops, the server still takes its t
   t.match(output.stdout, '"msg":"stopped"');
 });
 
-t.test('SIGHUP without a terminal is only logged', async (t) => {
+t.test('a server without a terminal logs SIGHUP and keeps running', async (t) => {
   const { child, exit, written, request } = await startServer(t, { isCovered: true });
   child.kill('SIGHUP');
   await written('stdout', /"signal":"SIGHUP","msg":"ignored/);
@@ -69,7 +69,7 @@ const SIGNAL_MEANWHILE = `
   setTimeout(() => process.exit(1), 30_000);
 `;
 
-t.test('a signal that arrives while a graceful stop is being prepared is not lost', async (t) => {
+t.test('a signal is not lost if it arrives while the program replaces its first signal handlers', async (t) => {
   const args = ['--import=./scripts/typescript/register.js', '--input-type=module', '--eval', SIGNAL_MEANWHILE];
   const said = await new Promise((resolve) => execFile(process.execPath, args, (_error, stdout) => resolve(stdout)));
   t.equal(said, 'SIGTERM\n');
@@ -85,7 +85,7 @@ async function load(t: Test, env: Record<string, string> = {}) {
   return program;
 }
 
-t.test('a signal that arrives while the program loads ends it', async (t) => {
+t.test('SIGTERM ends a server that is still loading, with exit code 0', async (t) => {
   // The server waits for a database that never answers, so that it is certainly still loading when the signal comes.
   const silent = createServer().listen(0, '127.0.0.1');
   t.teardown(() => silent.close());
@@ -97,7 +97,7 @@ t.test('a signal that arrives while the program loads ends it', async (t) => {
   t.equal(output.stdout, '');
 });
 
-t.test('SIGHUP without a terminal does not end a program that is loading', async (t) => {
+t.test('SIGHUP does not end a server without a terminal that is still loading', async (t) => {
   const { child, exit, written } = await load(t, { DATABASE_URL: 'sqlite::memory:', API_KEYS: KEY });
   child.kill('SIGHUP');
   await written('stdout', /"msg":"listening"/);
@@ -105,7 +105,7 @@ t.test('SIGHUP without a terminal does not end a program that is loading', async
   t.equal(await exit, 0);
 });
 
-t.test('if its terminal closes, the server stops', async (t) => {
+t.test('a server stops if its terminal closes', async (t) => {
   const shell = 'set -- script -qec "$*" /dev/null';
   const { child, output } = await startServer(t, { shell, env: { LOG_FORMAT: 'json' } });
   const server = Number(/"pid":(\d+)/.exec(output.stdout)?.[1]);
@@ -116,7 +116,7 @@ t.test('if its terminal closes, the server stops', async (t) => {
   t.pass('the server has ended');
 });
 
-t.test('SIGHUP stops a server that runs in a terminal, because the terminal is gone', async (t) => {
+t.test('SIGHUP gracefully stops a server that was started in a terminal', async (t) => {
   const shell = 'set -- script -qec "$*" /dev/null';
   const { exit, output } = await startServer(t, { shell, env: { LOG_FORMAT: 'json' } });
   process.kill(Number(/"pid":(\d+)/.exec(output.stdout)?.[1]), 'SIGHUP');

@@ -7,7 +7,7 @@ import { forceEnd, startServer, startWithLog } from '../../program.ts';
 import { KEY } from '../../service.ts';
 import { requestLongUrls, requestOn, stop } from './held-log.ts';
 
-t.test('a log whose disk was full is complete again once the disk has space', async (t) => {
+t.test("if the log's disk was full, the server writes the missing log lines once the disk has space", async (t) => {
   const file = `${t.testdir()}/log`;
   const server = await startWithLog(t, { shell: `exec >${file}` });
   const limitFiles = (bytes: string) => execFileSync('prlimit', [`--pid=${server.child.pid}`, `--fsize=${bytes}`]);
@@ -30,7 +30,7 @@ t.test('a log whose disk was full is complete again once the disk has space', as
   t.equal(lines.length, 2 + 72 + 2);
 });
 
-t.test('a log that nobody reads delays neither requests nor the stop', async (t) => {
+t.test("if nobody reads the log's pipe, the server still answers requests and stops in time", async (t) => {
   const server = await startServer(t);
   server.child.stdout?.destroy();
   for (let sent = 0; sent < 3; sent++) t.equal((await server.request('/v1/pets', { key: KEY })).status, 200);
@@ -49,7 +49,7 @@ async function startOnStalledLog(t: Test) {
   return { ...server, disk, log };
 }
 
-t.test('a log disk that stalls delays no request; if it recovers in time, the log is complete', async (t) => {
+t.test("if the log's disk stalls, requests are not delayed; if it recovers in time, no line is lost", async (t) => {
   const server = await startOnStalledLog(t);
   const stopped = stop(server);
   await wait(2000);
@@ -61,7 +61,7 @@ t.test('a log disk that stalls delays no request; if it recovers in time, the lo
   t.match(text.split('\n').at(-2), '"msg":"stopped"');
 });
 
-t.test('a second signal ends the server even if the disk of its log stalls', async (t) => {
+t.test("a second SIGTERM ends the server even if the log's disk stalls", async (t) => {
   const server = await startOnStalledLog(t);
   server.child.kill('SIGTERM');
   t.equal(await forceEnd(server, 'SIGTERM'), 'SIGKILL');

@@ -3,14 +3,14 @@ import { toShortLines } from '../../../src/contract-first/operate/telemetry/shor
 import { startServer, startWithLog } from '../../program.ts';
 import { requestLongUrls, requestOn, stop } from './held-log.ts';
 
-t.test('a log on a full disk delays neither requests nor the stop', async (t) => {
+t.test("if the log's disk is full, the server still answers requests and stops in time", async (t) => {
   const server = await startWithLog(t, { shell: 'exec >/dev/full', isCovered: true });
   t.equal((await server.request('/v1/pets', { key: server.key })).status, 200);
   t.equal((await server.request('/livez')).status, 200);
   t.equal(await stop(server), 0);
 });
 
-t.test('in a terminal, or with LOG_FORMAT=short, each request is logged as a short line', async (t) => {
+t.test('in a terminal, or with LOG_FORMAT=short, the server logs each request as a short readable line', async (t) => {
   const terminal = 'set -- script -qec "$*" /dev/null';
   for (const [shell, LOG_FORMAT] of [
     [terminal, 'auto'],
@@ -38,7 +38,7 @@ t.test('a short log line shows the level of a warning and the cause of an error,
   t.end();
 });
 
-t.test('a log that nobody reads delays no request; the next reader sees how many lines were lost', async (t) => {
+t.test('if nobody reads the log, requests are answered; the next reader sees the number of lost lines', async (t) => {
   const server = await startServer(t, { isCovered: true });
   const request = requestOn(t, server.port);
   server.child.stdout?.pause();

@@ -16,27 +16,27 @@ function build(databaseFile?: string) {
   return { counts, read };
 }
 
-t.test('the metric for the size of a missing database file is 0', async (t) => {
+t.test('the metrics report a size of 0 for a database file that does not exist', async (t) => {
   const { read } = build(`${t.testdir({ 'pets.db': 'four' })}/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 4);
   t.equal(await read('sqlite_wal_size_bytes'), 0);
   t.ok(((await read('disk_free_bytes')) as number) > 0);
 });
 
-t.test('a disk metric that the system does not report is omitted', async (t) => {
+t.test('if the free disk space cannot be read, the metrics omit it', async (t) => {
   const { read } = build(`${t.testdir()}/gone/pets.db`);
   t.equal(await read('sqlite_database_size_bytes'), 0);
   t.equal(await read('disk_free_bytes'), undefined);
 });
 
-t.test('the metric for the last read of keys is omitted until keys are read', async (t) => {
+t.test('the metrics omit the time of the last read of API keys until keys are read', async (t) => {
   const { counts, read } = build();
   t.equal(await read('api_keys_read_timestamp_seconds'), undefined);
   counts.keysReadAt = 1_790_000_000;
   t.equal(await read('api_keys_read_timestamp_seconds'), 1_790_000_000);
 });
 
-t.test('requests with unknown methods share one label in the metrics', async (t) => {
+t.test('the metrics count requests with unknown HTTP methods under one label, _OTHER', async (t) => {
   const counts = new RequestCounts((id) => `/${id}`, {});
   const { port } = await startService(t, { counts });
   for (const method of ['PROPFIND', 'MKCOL', 'GET']) await send(port, '/v1/nothing', { method });
@@ -51,7 +51,7 @@ t.test('requests with unknown methods share one label in the metrics', async (t)
   );
 });
 
-t.test('if a metric cannot be read, /metrics answers 500', async (t) => {
+t.test('if one metric cannot be read, /metrics answers 500', async (t) => {
   const metrics = new client.Registry();
   const fail = () => Promise.reject(new Error('the disk does not answer'));
   new client.Gauge({ name: 'free', help: 'What is free.', registers: [metrics], collect: fail });

@@ -26,7 +26,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
 const CREATED =
   'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/pets",http_response_status_code="201"}';
 
-t.test('operators have their own port with health checks and metrics', async (t) => {
+t.test("the operators' port serves health checks and metrics, which the public port does not", async (t) => {
   const { ask, scrape, request, child, exit, port } = await start(t);
   t.match(await ask('/'), { status: 200, text: /\/metrics[\s\S]*\/livez[\s\S]*\/readyz/ });
   t.match(await ask('/livez'), { status: 200, text: 'ok\n' });
@@ -85,7 +85,7 @@ t.test('operators have their own port with health checks and metrics', async (t)
 });
 
 t.test(
-  'operators see commits, cache and connections of the store in the metrics, and when keys were read',
+  "the metrics show the store's commits, cache and connections, and the time of the last read of API keys",
   async (t) => {
     const postgres = await startPostgres(t);
     for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
@@ -164,7 +164,7 @@ t.test("the operators' port sends one reply per connection, for any number of pi
   t.equal(await exit, 0);
 });
 
-t.test('operators get answers while other clients of their port read nothing or send nothing', async (t) => {
+t.test("the operators' port answers even if 100 clients connect to it and neither read nor send", async (t) => {
   const { adminPort, ask, child, exit } = await start(t);
   const clients = Array.from({ length: 100 }, (_, index) => {
     const socket = connect(adminPort, '127.0.0.1').on('error', () => {});
@@ -177,7 +177,7 @@ t.test('operators get answers while other clients of their port read nothing or 
   t.equal(await exit, 0);
 });
 
-t.test("the operators' port rejects unknown host names, so that no web page can read the metrics", async (t) => {
+t.test("the operators' port rejects unknown names in Host, so that a web page cannot read the metrics", async (t) => {
   const { adminPort, child, exit } = await start(t, { ADMIN_HOST: '127.1' });
   const ask = (host: string) => send(adminPort, '/livez', { key: null, headers: { host } });
   for (const host of [
@@ -202,7 +202,7 @@ t.test("the operators' port rejects unknown host names, so that no web page can 
   t.equal(await exit, 0);
 });
 
-t.test('/metrics answers in OpenMetrics if the request accepts it', async (t) => {
+t.test('/metrics answers in the OpenMetrics format if the Accept header prefers it', async (t) => {
   const { ask, request, child, exit } = await start(t);
   await request('/v1/pets');
   const plain = await ask('/metrics', { headers: { accept: 'application/openmetrics-text;q=0,text/plain' } });
@@ -221,7 +221,7 @@ t.test('/metrics answers in OpenMetrics if the request accepts it', async (t) =>
   t.equal(await exit, 0);
 });
 
-t.test('no request of a client can create a new time series in the metrics', async (t) => {
+t.test('clients cannot add time series to the metrics with new paths, methods or headers', async (t) => {
   const { scrape, port } = await start(t);
   const METHODS = ['GET', 'PUT', 'PURGE', 'MKCOL', 'REPORT', 'LINK'];
   const ask = (from: number) => {
@@ -243,7 +243,7 @@ t.test('no request of a client can create a new time series in the metrics', asy
   t.ok(before.length < 100, `${before.length} series`);
 });
 
-t.test("while the server stops, /readyz on the operators' port is 503", async (t) => {
+t.test("while the server stops, the operators' port answers 503 to /readyz", async (t) => {
   const { ask, child, written, exit } = await start(t, { DRAIN_DELAY: '2000' });
   child.kill('SIGTERM');
   await written('stdout', /"msg":"stopping"/);
@@ -251,7 +251,7 @@ t.test("while the server stops, /readyz on the operators' port is 503", async (t
   t.equal(await exit, 0);
 });
 
-t.test("an operators' port that is in use stops the start with one sentence", async (t) => {
+t.test("if the operators' port is in use, the start fails and names ADMIN_PORT", async (t) => {
   const { port } = await start(t);
   await t.rejects(start(t, { ADMIN_PORT: String(port) }), /Cannot listen: .*EADDRINUSE.*Set ADMIN_HOST or ADMIN_PORT/);
 });

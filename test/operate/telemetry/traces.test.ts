@@ -66,7 +66,7 @@ const toObject = ({ attributes }: Pick<Span, 'attributes'>) =>
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 
-t.test('a traced request is a span of its trace, and each call of the store is a span within it', async (t) => {
+t.test('a request with a sampled traceparent adds a span to its trace, and each store call a child span', async (t) => {
   const OTEL_EXPORTER_OTLP_HEADERS = 'x-team=pets';
   const OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=staging';
   const { server, resources, headers, untilThere } = await startTraced(t, {
@@ -108,7 +108,7 @@ t.test('a traced request is a span of its trace, and each call of the store is a
 });
 
 t.test(
-  'a request without a traceparent begins a trace, which the log names; rejected requests are marked',
+  'a request without a traceparent begins a trace, and the log names its id; the span of a failed request has an error',
   async (t) => {
     const disk = prepareFaultyDisk(t);
     const { server, untilThere } = await startTraced(t, { ...disk.env, OTEL_SERVICE_NAME: 'other' });
@@ -132,7 +132,7 @@ t.test(
 /** The number of writes: enough for some of them to share a commit on any machine. */
 const WRITES = 100;
 
-t.test('the span of a write links to the trace of the commit that stored it', async (t) => {
+t.test('the span of a write has a link to the span of the commit that stored the record', async (t) => {
   const postgres = await startPostgres(t);
   for (const DATABASE_URL of [`sqlite:${t.testdir()}/pets.db`, postgres.newUrl()]) {
     const { server, untilThere } = await startTraced(t, { DATABASE_URL });
@@ -160,7 +160,7 @@ t.test('the span of a write links to the trace of the commit that stored it', as
   }
 });
 
-t.test('a call on the collection of one tenant is traced under the name of the call', async (t) => {
+t.test('a store call for one tenant has a span with the name of the call', async (t) => {
   const names: string[] = [];
   const startSpan = (name: string) => ({ end: () => names.push(name) });
   const items = { of: (tenant: string) => ({ get: (id: number) => `${tenant} ${id}` }) };
@@ -169,7 +169,7 @@ t.test('a call on the collection of one tenant is traced under the name of the c
   t.strictSame(names, ['get']);
 });
 
-t.test('a collector that is down delays no request, and the log reports it', async (t) => {
+t.test('if the trace collector cannot be reached, requests are answered and the log reports the failure', async (t) => {
   const { server } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
   for (let count = 0; count < 20; count++) t.equal((await server.request('/v1/pets')).status, 200);
   await server.written('stdout', /ECONNREFUSED/);
@@ -178,7 +178,7 @@ t.test('a collector that is down delays no request, and the log reports it', asy
 });
 
 t.test(
-  'the sampling ratio applies to requests without a traceparent; others follow the flag of their traceparent',
+  'the sampling ratio decides for requests without a traceparent; the sampled flag decides for the others',
   async (t) => {
     const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
     for (const [OTEL_TRACES_SAMPLER_ARG, least, most] of [
@@ -205,7 +205,7 @@ t.test(
   },
 );
 
-t.test('an untrusted traceparent creates no span, and appears only in the log', async (t) => {
+t.test('the server logs a traceparent from an untrusted address, but does not continue its trace', async (t) => {
   const OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
   for (const [OTEL_TRACES_SAMPLER_ARG, count] of [
     ['0', 0],
@@ -227,7 +227,7 @@ t.test('an untrusted traceparent creates no span, and appears only in the log', 
   }
 });
 
-t.test("without OpenTelemetry's packages, the start and --check print the command that installs them", async (t) => {
+t.test("without OpenTelemetry's packages, the start and `--check` print the command that installs them", async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'untraced-'));
   t.teardown(() => rmSync(root, { recursive: true }));
   cpSync(process.env.TEST_PROGRAM as string, root, { recursive: true });
@@ -252,7 +252,7 @@ t.test("without OpenTelemetry's packages, the start and --check print the comman
   t.match(await run({}, '--check'), { code: 0, stdout: /^((?!traces)[\s\S])*$/ });
 });
 
-t.test('traces are sent only if an OTEL_EXPORTER variable is set and none disables them', async (t) => {
+t.test('the server sends traces only if an OTEL_EXPORTER variable is set and no variable disables them', async (t) => {
   const url = 'http://127.0.0.1:4318';
   for (const [env, isTraced] of [
     [{}, false],
@@ -266,7 +266,7 @@ t.test('traces are sent only if an OTEL_EXPORTER variable is set and none disabl
   }
 });
 
-t.test("if OpenTelemetry's packages are missing, the error names the command that installs them", async (t) => {
+t.test('loading OpenTelemetry without its packages fails with the npm command that installs them', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'untraced-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   t.throws(() => loadOpenTelemetry(pathToFileURL(join(folder, 'contract.yaml'))), {
