@@ -17,8 +17,8 @@ const EXPOSED_HEADERS = [
 ];
 
 /**
- * The CORS headers of replies that are sent before any hook runs. They allow every origin: the origin of the request is
- * not checked yet, and these replies contain nothing secret.
+ * The CORS headers of replies that are sent before any hook runs. They allow every origin, because the origin of the
+ * request was not checked yet, and these replies contain nothing secret.
  */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
   origins.length === 0
@@ -26,16 +26,16 @@ export const toBareHeaders = (origins: readonly string[] = []): Record<string, s
     : { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS.join(', ') };
 
 /**
- * Makes the plugin's options. A browser first sends a preflight without a key, so preflights are answered before keys
- * are checked. Every reply carries `Vary: Origin`, so that caches keep replies for different origins apart. Cookies are
- * not allowed, because keys are sent in a header.
+ * Makes the options of @fastify/cors. A browser sends a preflight without a key, so preflights are answered before keys
+ * are checked. Every reply has `Vary: Origin`, so that caches keep the replies for different origins apart. Cookies are
+ * not allowed, because keys are sent in headers.
  */
 const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions => ({
   origin: (origin, done) => done(null, origin !== undefined && origins.has(origin) && origin),
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 600,
-  // With `true`, the plugin would answer an OPTIONS request that is not a preflight with its own text. The engine
-  // answers it with 405.
+  // With `true`, the plugin would send its own text in reply to an OPTIONS request that is not a preflight. The engine
+  // answers such a request with 405.
   strictPreflight: false,
   preflightContinue: true,
 });
@@ -44,8 +44,8 @@ const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions =>
 const MOST_ASKED = 1024;
 
 /**
- * Rejects a preflight if its `Access-Control-Request-Headers` is too long. The plugin repeats this header in its reply,
- * and nginx rejects replies with such large headers.
+ * Rejects a preflight whose header `Access-Control-Request-Headers` is too long. The plugin repeats this header in its
+ * reply, and nginx would reject a reply with such large headers.
  */
 const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   const { length } = headers['access-control-request-headers'] ?? '';
@@ -55,15 +55,16 @@ const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
 };
 
 /**
- * Makes the plugin's route for all paths answer preflights after the checks of every request and before a body is read.
+ * Answers preflights in the plugin's OPTIONS route for all paths: after the checks that apply to every request, and
+ * before the body is read.
  */
 const answerPreflights: onRouteHookHandler = (route) => {
   if (route.url === '*' && route.method === 'OPTIONS') route.preParsing = answerPreflight;
 };
 
 /**
- * Answers a preflight with the methods of its path. An unknown path, or a request that is not a preflight of these
- * origins, gets 404 or 405 as usual.
+ * Answers a preflight with the methods of the requested path. Other OPTIONS requests get 404 for an unknown path and
+ * 405 otherwise. So do preflights of other origins.
  */
 const answerPreflight: preParsingHookHandler = (request, reply, _body, _done) => {
   const methods = request.server.contractFirst.methodsAt(request.url);

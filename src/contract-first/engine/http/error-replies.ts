@@ -11,14 +11,15 @@ import { describeThrown, isOfBody, isSendable, toHttpError } from './thrown.ts';
 const CHALLENGED = [401, 403];
 
 /**
- * Codes that are logged as errors only if the error has a cause. Without a cause, the log line of the request is
- * enough: a stop, and keys that cannot be read, are logged once when they begin, and the other errors are not faults.
+ * Codes that are only logged as errors if the error has a cause. Without a cause, the request's own log line is enough:
+ * a stop, and the failure to read the keys, are logged once when they begin, and the remaining errors with these codes
+ * are not faults of the service.
  */
 const LOGGED_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How the error replies of this operation differ from the default form. */
+    /** How error replies of this route are sent, if not in the default form. */
     failures?: FailureForm;
   }
 }
@@ -29,8 +30,8 @@ const DEFAULT_FORM: FailureForm = { formOf: undefined, headers: {}, challenge: u
 export type SendError = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Builds the function for Fastify's option `frameworkErrors`, and for its error handlers. `catalogue` contains the
- * service's error codes, if there is a service.
+ * Builds the function that sends error replies, for Fastify's option `frameworkErrors` and for error handlers.
+ * `catalogue` contains the service's error codes; it is omitted if errors are sent without a service.
  */
 export function buildSendError(logger: Logger, renderError: RenderError, catalogue: Catalogue = {}): SendError {
   return (thrown, request, reply) => {
@@ -57,8 +58,8 @@ export function buildSendError(logger: Logger, renderError: RenderError, catalog
 }
 
 /**
- * Sends an error without Fastify if Fastify itself fails to send it, for example because a hook throws for each reply.
- * The headers that can be sent are kept.
+ * Sends an error past Fastify if Fastify itself cannot send it, for example because a hook throws for each reply.
+ * Headers of the failed reply are kept if Node can send them.
  */
 function sendFallback(reply: FastifyReply, type: string, text: string): void {
   const { raw } = reply;
@@ -69,7 +70,7 @@ function sendFallback(reply: FastifyReply, type: string, text: string): void {
   const headers = Object.entries(reply.getHeaders()).filter(
     ([name, value]) => !isOfBody(name) && [value].flat().every((one) => isSendable(name, one)),
   );
-  // Without this, Node would keep the reason phrase of the status that could not be sent.
+  // Otherwise, Node would keep the reason phrase of the reply that could not be sent.
   raw.statusMessage = '';
   raw.writeHead(raw.statusCode, {
     ...(Object.fromEntries(headers) as Record<string, string>),
@@ -79,7 +80,10 @@ function sendFallback(reply: FastifyReply, type: string, text: string): void {
   raw.end(text);
 }
 
-/** True if the error is logged. Errors of overload are not, because a flood would fill the log. */
+/**
+ * True if the error must be logged. Errors with the code `overloaded` are not logged, because a flood of requests would
+ * fill the log.
+ */
 const isFault = ({ code, cause }: HttpError) =>
   code !== 'overloaded' && (cause !== undefined || !LOGGED_WITH_CAUSE.includes(code));
 
@@ -94,15 +98,16 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
 }
 
 /**
- * Makes `sendError` the error handler of each route, unless the team has set an error handler in the context of that
- * route.
+ * Makes `sendError` the error handler of each route. If the team has set an error handler in the route's context, that
+ * one is kept.
  */
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
-  // If the reply to an error fails, Fastify calls the next error handler, which would be that of the surrounding app.
-  // `errorHandler` is a getter, because Fastify reads it only when the context is complete. Calling `after` for each
-  // route would add lines to `printPlugins()`.
+  // The handler is set on each route itself: if only the context had it, Fastify would call the handler of the
+  // surrounding app after an error reply has failed. `errorHandler` is a getter, because Fastify reads it only when the
+  // context is complete. A call of `after` for each route would have the same effect, but would add lines to
+  // `printPlugins()`.
   app.addHook('onRoute', function (route) {
     let own = route.errorHandler;
     Object.defineProperty(route, 'errorHandler', {

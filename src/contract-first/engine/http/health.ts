@@ -17,8 +17,8 @@ const UNLISTED = { schema: { hide: true } };
 export type IsReady = () => Promise<boolean>;
 
 /**
- * Builds the readiness check of a process. It logs why the service is not ready only when the reason changes, because
- * probes come every second.
+ * Builds the readiness check of a process. If the service is not ready, the reason is logged only when it changes,
+ * because load balancers may check every second.
  */
 export function buildIsReady(store: Store, services: object, logger: Logger): IsReady {
   const checkServices = buildCheckServices(services);

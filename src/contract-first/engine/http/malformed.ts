@@ -1,4 +1,7 @@
-/** Finds requests that are not valid HTTP: those that Node's parser rejects, and those that it wrongly accepts. */
+/**
+ * Finds requests that are not valid HTTP: requests that Node's parser rejects, and requests that it accepts although
+ * they are invalid.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type CodeAndMessage, HttpError } from '../errors/catalogue.ts';
@@ -44,7 +47,8 @@ function toCodeAndMessage(error: ConnectionError): CodeAndMessage {
   const line = lineOf(error);
   // Node counts the URL as part of the headers. If the parser failed in the first line, the URL is too long.
   if (error.code === 'HPE_HEADER_OVERFLOW' && /^[A-Z-]+ | HTTP\/1\.\d$/.test(line)) return URI_TOO_LONG;
-  // An unknown method is a 501 (RFC 9110, section 9.1). Any other invalid method is malformed.
+  // An unknown method in an otherwise valid first line is answered with 501 (RFC 9110, section 9.1). If the line is
+  // invalid, the request is malformed.
   if (error.code === 'HPE_INVALID_METHOD' && /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]$/.test(line)) return NO_METHOD;
   return NODE_ERRORS[error.code] ?? MALFORMED;
 }
@@ -62,13 +66,13 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
 }
 
 /**
- * Adds the check for malformed requests. It runs after the hooks of plugins, which may set headers on every reply, and
- * before Fastify reads the body.
+ * Adds the check for malformed requests as a hook. The hook runs after the hooks of plugins, because those may set
+ * headers on every reply, and before Fastify reads the body.
  */
 export function addFormCheck(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // On a server that the team has made, nothing else has added these headers. On our own server they exist, and
-    // plugins may have changed them.
+    // On our own server, these headers were already added, and plugins may have changed them since. They are only
+    // missing on a server that the team has made.
     if (!reply.hasHeader('x-request-id')) addServerHeaders(request, reply);
     done(findMalformed(request));
   });
@@ -104,16 +108,16 @@ function isDecodable(url: string): boolean {
 }
 
 /**
- * True if the server meets the header `Expect`. The header is a list (RFC 9110, section 10.1.1), and empty elements are
- * ignored (section 5.6.1.2).
+ * True if the server supports everything that the header `Expect` asks for. The header is a list (RFC 9110, section
+ * 10.1.1); its empty elements are ignored (section 5.6.1.2).
  */
 function isMet(expect: string): boolean {
   return expect.split(',').every((part) => ['', '100-continue'].includes(part.trim().toLowerCase()));
 }
 
 /**
- * True if a proxy could disagree about where the request ends. Then the connection must close after the request (RFC
- * 9112, section 6.1).
+ * True if a proxy could see the end of the request at another place than this server. The connection must then close
+ * after the request (RFC 9112, section 6.1).
  */
 export function isFaultilyFramed({ httpVersion, headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];

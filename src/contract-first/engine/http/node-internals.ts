@@ -1,16 +1,16 @@
 /**
- * Contains every use of a private field of Node and its modules; no other file may use one
- * (`test/architecture.test.ts`). Each field exists in Node 20.20, 22.23 and 24.21, and a test fails when Node changes
- * it (`test/engine/http/node-internals.test.ts`).
+ * Contains all uses of private fields of Node and its modules; no other file may use such a field
+ * (`test/architecture.test.ts`). The fields exist in Node 20.20, 22.23 and 24.21. A test fails if a version of Node
+ * changes one of them (`test/engine/http/node-internals.test.ts`).
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
 
 /**
- * Stops parsing this connection. The listener of Node's parser returns 2, which announces an upgrade and so the end of
- * HTTP, although no upgrade follows. Otherwise all requests of one read, up to 600, would become objects, which takes
- * longer than sending their error replies.
+ * Makes Node stop parsing requests of this connection. For that, the listener of Node's parser returns 2, as if an
+ * upgrade followed, which ends HTTP on the connection. Otherwise Node would make objects for all requests of one read,
+ * up to 600, which takes longer than sending their error replies.
  */
 export function stopParsing(socket: Socket): void {
   type Take = (request: IncomingMessage & { upgrade: boolean }) => number;
@@ -23,8 +23,9 @@ export function stopParsing(socket: Socket): void {
 }
 
 /**
- * Adds lines to a head that Node has already written; each line ends in CRLF. If Node added them, it would check and
- * join the same constant lines for each reply, which makes a get 5 % slower.
+ * Adds lines to the head of a reply after Node has written the head, but not sent it. Each line in `lines` ends in
+ * CRLF. If Node added these constant lines itself, it would check and join them for each reply, which makes a GET
+ * request 5 % slower.
  */
 export function appendToHead(response: ServerResponse, lines: string): void {
   const written = response as ServerResponse & { _header: string };
@@ -41,17 +42,17 @@ export function onSocketEnd(socket: Socket, end: (socket: Socket) => void): void
 }
 
 /**
- * Makes Node also answer clients that have closed their sending side, as other servers do. By default, Node closes the
- * connection immediately, even while a record is being written.
+ * Makes Node answer clients that have closed their sending side, as other servers do. By default, Node would close such
+ * a connection immediately, even during the write of a record.
  */
 export function answerHalfClosed(server: Server): void {
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
 }
 
 /**
- * Makes a connection read again when it is resumed. Without this, a connection can stall: on a pause, Node's parser
- * stops reading; if a `data` listener is added during the pause, the parser detaches from the socket, and nothing
- * starts reading again.
+ * Makes Node read from a connection again when the connection is resumed. Otherwise a connection could stall: a pause
+ * makes Node's parser stop reading, and if a `data` listener is added during the pause, the parser detaches itself from
+ * the socket, so that nothing starts reading again.
  */
 export function readWhenResumed(socket: Socket): void {
   socket.on('resume', () => {

@@ -11,7 +11,10 @@ export type MethodsAt = (url: string) => string | undefined;
 /** True if a parameter of the path is empty, because the router matches `/items/` with `/items/{itemId}`. */
 const hasEmpty = (params: object): boolean => Object.values(params).includes('');
 
-/** Builds the function that finds the methods of a URL. It knows only the routes that are added after this call. */
+/**
+ * Builds the function that finds the methods of a URL. The function only knows routes that are added to the app after
+ * this call.
+ */
 export function buildMethodsAt(app: FastifyInstance): MethodsAt {
   const methodsOf = new Map<string, Set<string>>();
   const paths = findMyWay({ maxParamLength: MAX_URL_LENGTH });
@@ -31,8 +34,8 @@ export function buildMethodsAt(app: FastifyInstance): MethodsAt {
 }
 
 /**
- * Adds the reply to requests without a route below the app's prefix. It is sent before their body is read, and after
- * the hooks of plugins.
+ * Adds the 404 and 405 replies for requests without a route below the app's prefix. The reply is sent after the hooks
+ * of plugins, and before the body of the request is read.
  */
 export function addNotFound(app: FastifyInstance, methodsAt: MethodsAt, sendError: SendError): void {
   const toNotFound = (url: string) => {
@@ -41,7 +44,7 @@ export function addNotFound(app: FastifyInstance, methodsAt: MethodsAt, sendErro
     return new HttpError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } });
   };
   const sendNotFound: onRequestHookHandler = ({ url }, _reply, done) => done(toNotFound(url));
-  // The options `errorHandler` and `onRequest` work here, but are missing in Fastify's types.
+  // Fastify supports the options `errorHandler` and `onRequest` here, although its types do not contain them.
   const options = { errorHandler: sendError, onRequest: sendNotFound } as object;
   // This handler runs only for plugins that call `reply.callNotFound`.
   app.setNotFoundHandler(options, ({ url }) => {

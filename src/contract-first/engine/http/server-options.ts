@@ -1,6 +1,6 @@
 /**
- * Builds Fastify's options for a server with limits on connections, and with replies to malformed HTTP. An app that is
- * made without these options has neither.
+ * Builds the options of a Fastify server that limits its connections and replies to malformed HTTP. A team that makes a
+ * Fastify app without these options gets neither.
  */
 import { executionAsyncResource } from 'node:async_hooks';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
@@ -23,11 +23,13 @@ import { MAX_URL_LENGTH } from './malformed.ts';
 
 export interface HttpOptions {
   logger: Logger;
-  /** The stream that the logger writes to. The lines about requests are written there as text. */
+  /**
+   * The stream to which the logger writes. Finished lines about requests are written to it directly, past the logger.
+   */
   lines: DestinationStream;
   /**
-   * Keys, or prefixes of keys, that must not appear in logged URLs; and the names of query parameters that contain
-   * keys.
+   * Keys, or beginnings of keys, that must not appear in logged URLs. `secretNames` contains the names of the query
+   * parameters for keys.
    */
   secrets: readonly string[];
   secretNames: string[];
@@ -38,19 +40,25 @@ export interface HttpOptions {
   /** How long a connection may stay open without a request, in milliseconds. The default is that of Fastify. */
   keepAliveTimeout?: number | undefined;
   limits: ConnectionLimits;
-  /** The origins of web pages that may read replies, even those that are sent before any hook. */
+  /**
+   * The origins whose web pages may read the replies of this server, including replies that are sent before any hook
+   * runs.
+   */
   corsOrigins?: readonly string[];
   /** Counts requests and connections for metrics. Undefined if there are no metrics. */
   counts?: Counts | undefined;
-  /** Set `isAsked` to true before you call `app.close()`, so that no request is lost during the stop. */
+  /**
+   * Whether the server was asked to stop. Set `isAsked` to true before `app.close()`, so that no request is lost during
+   * the stop.
+   */
   stop: Stop;
   /** Makes the body of errors that do not belong to an operation. */
   toErrorBody: ToErrorBody;
-  /** The media type of these errors. The default is plain JSON. */
+  /** The media type of errors that do not belong to an operation. The default is plain JSON. */
   errorType?: string;
 }
 
-/** The objects of a server that the app on it uses. */
+/** A server's objects that are needed to set up an app on it. */
 interface HttpServer {
   options: FastifyServerOptions;
   fastifyLog: ReturnType<typeof buildFastifyLog>;
@@ -59,13 +67,13 @@ interface HttpServer {
   counts: Counts;
   toAddress: ToAddress;
   toLogged: ToLogged;
-  /** Also hides the values of these query parameters, and these secrets, in logged URLs. */
+  /** Also hides the values of the query parameters `names`, and the texts in `secrets`, in logged URLs. */
   hide: (names: string[], secrets: string[]) => void;
   connections: Connections;
   healthPaths: Set<string | undefined>;
   /** Begins the span of a request. Undefined without traces. */
   beginTrace: InitRequest | undefined;
-  /** Adds the server's hooks to the app. Only the first call has an effect. */
+  /** Adds the server's hooks to the app. Further calls have no effect. */
   adopt: (app: FastifyInstance) => void;
 }
 
@@ -79,7 +87,7 @@ export function serverOptions(options: Partial<HttpOptions> = {}): FastifyServer
   const { logger = pino() } = options;
   return buildHttpServer({
     logger,
-    // The lines go through the logger, because only the logger knows its destination.
+    // Only the logger knows where it writes to, so finished lines must go through the logger.
     lines: { write: (line) => writeAgain(logger, line) },
     ...{ secrets: [], secretNames: [], trustProxy: [], requestTimeout: 30_000, stop: { isAsked: false } },
     limits: { maxConnections: 1000, maxPipelined: 64, replyTimeout: 30_000 },
@@ -93,7 +101,7 @@ function writeAgain(logger: Logger, line: string): void {
   logger.info(fields, msg);
 }
 
-/** Creates an app with these options. The logger is not passed to Fastify, but set by `setLog`. */
+/** Creates an app with these options. The logger is not among the options for Fastify; `setLog` sets it afterwards. */
 export function createApp(options: HttpOptions): { app: FastifyInstance; server: HttpServer } {
   const server = buildHttpServer(options);
   const { loggerInstance: _none, childLoggerFactory: _usual, ...others } = server.options;
@@ -151,8 +159,8 @@ function buildHttpServer(options: HttpOptions): HttpServer {
 }
 
 /**
- * How long a plugin may take to load, in milliseconds. A contract of thousands of operations takes longer than
- * Fastify's default of ten seconds.
+ * How long a plugin may take to load, in milliseconds. The default of Fastify, ten seconds, is too short for a contract
+ * with thousands of operations.
  */
 const PART_TIMEOUT = 120_000;
 
@@ -186,16 +194,16 @@ function toFastifyOptions(
 }
 
 /**
- * An object of `process.nextTick`, kept so that at least one such object is always alive. In an idle server none would
- * be alive, and V8's garbage collection would drop their hidden class. From then on, each of the ten ticks of a request
- * would take several times as long.
+ * An object of `process.nextTick` that is kept alive on purpose. If no such object were alive, as in an idle server,
+ * V8's garbage collection would drop their hidden class. From then on, each of the ten ticks that a request needs would
+ * take several times as long.
  */
 export const KEPT_TICK: object[] = [];
 process.nextTick(() => KEPT_TICK.push(executionAsyncResource()));
 
 /**
- * Since Node 24.12, this option avoids reading a request without a body to its end, which takes a sixth of the time of
- * a get. Older versions ignore the option.
+ * With this option of Node 24.12 and newer, Node does not read a request without a body to its end. Reading takes a
+ * sixth of the time of a GET request. Older versions ignore the option.
  */
 const SINCE_NODE_24 = { optimizeEmptyRequests: true };
 
@@ -206,12 +214,12 @@ function createNodeServer(
 ): Server {
   const options = {
     requireHostHeader: false,
-    // Joins duplicate headers, so that such a request gets a 400. Otherwise Node would use the first header, but a
-    // proxy might use the last.
+    // Joins duplicate headers, so that a later check can find them and reply with 400. Otherwise Node would use the
+    // first of two headers, although a proxy might have used the last.
     joinDuplicateHeaders: true,
     requestTimeout,
     keepAliveTimeout,
-    // Node would use a value above requestTimeout as the limit of the whole request.
+    // This must not be above `requestTimeout`: Node would then use it as the limit for the whole request.
     headersTimeout: requestTimeout,
     // The default of Node 22. With it, Node 20 also reads uploads in larger chunks.
     highWaterMark: 64 * 1024,
@@ -225,8 +233,8 @@ function createNodeServer(
   // Only the total size of the headers is limited. With a limit of their number, Node would silently drop further
   // headers.
   server.maxHeadersCount = 0;
-  // Makes Node read and cache the client's address now. After a client has reset its connection, the operating system
-  // no longer knows the address.
+  // Reading the address now makes Node cache it. After a client has reset its connection, the operating system no
+  // longer knows the address.
   server.prependListener('connection', (socket) => socket.remoteAddress);
   made.connections.serve(server, handle);
   prioritizeNewConnections(server, made.connections);

@@ -12,7 +12,7 @@ const DONE: CodeAndMessage = [
   'This change was already made with this Idempotency-Key, but its reply can no longer be reproduced. Do not retry it with another key.',
 ];
 
-/** The errors that clients get while the store is unavailable. */
+/** The errors that clients get for each kind of outage of the store. */
 const OUTAGE_ERRORS: Record<OutageKind, CodeAndMessage> = {
   unavailable: ['unavailable', 'The service is unavailable. Try again later.'],
   overloaded: ['overloaded', 'Too many writes are waiting. Try again later.'],
@@ -47,9 +47,9 @@ interface ErrorLike {
 }
 
 /**
- * Converts a thrown value to the error that the client gets. `replyStatus` is the status that a plugin may have set
- * before it threw. `isReplayed` means that an earlier request has made the change. An internal error then comes from
- * the stored answer, and would come again at each retry, so the client gets 409.
+ * Converts a thrown value to the error that the client gets. `replyStatus` is the status that a plugin may have set on
+ * the reply before it threw. `isReplayed` means that an earlier request already made the change: an internal error then
+ * concerns the stored answer and would happen again at each retry, so it becomes a 409.
  */
 export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = false): HttpError {
   try {
@@ -82,7 +82,7 @@ const isFailing = (status: unknown): status is number =>
 function toCodeAndMessage(error: ErrorLike, status: number): CodeAndMessage {
   const { code, message, validation, expose, statusCode } = error;
   const own = String(code).startsWith('FST_') ? OF_FASTIFY[status] : undefined;
-  // If the error does not name a status, its message was not written for clients, and may reveal too much.
+  // If the error itself names its status, its message was written for clients. Any other message may reveal too much.
   const isFrank = status < 500 && (status === statusCode || status === error.status);
   const said = typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() : '';
   if (code === 'FST_ERR_BAD_URL') return BAD_URL;
@@ -115,7 +115,9 @@ export function describeThrown(thrown: unknown): string {
 
 const OF_BODY = ['content-type', 'content-length', 'content-encoding', 'content-range', 'transfer-encoding', 'trailer'];
 
-/** True if a header describes the body of the reply that failed. */
+/**
+ * True if the header describes the body of the reply that failed, so that it must not be sent with the error's body.
+ */
 export const isOfBody = (name: string) => OF_BODY.includes(name.toLowerCase());
 
 /** True if Node accepts the name and value of a header (RFC 9110, section 5). */

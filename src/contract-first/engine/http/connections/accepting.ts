@@ -1,23 +1,27 @@
-/** After a long iteration of the event loop, accepts the waiting connections before any connection is read again. */
+/**
+ * Accepts new connections first after a long iteration of the event loop: only then does the server read from its
+ * connections again.
+ */
 import type { Server, Socket } from 'node:net';
 import type { Connections } from './connections.ts';
 
 /** An iteration of the event loop that takes longer than this counts as long, in milliseconds. */
 const LONG = 20;
 
-/** The number of connections that are accepted before the existing connections are read again. */
+/** The most connections that are accepted before the existing connections are read again. */
 const MOST_ACCEPTED = 2000;
 
 /**
- * Accepting ends after a pause without a new connection. The pause is this fraction of the long iteration: it is not
- * shorter because a client may have to wait for a processor before it connects.
+ * The server accepts connections until no new one has arrived for this fraction of the long iteration. The fraction is
+ * not smaller, because a client may have to wait for a processor before it connects.
  */
 const QUIET = 1 / 20;
 
 /**
- * Accepts all waiting connections after a long iteration, and reads only afterwards, the new connections first. libuv
- * accepts one connection per iteration, and an iteration that answers 1,000 clients takes half a second. So a new
- * client would wait half a second for each client before it.
+ * After a long iteration of the event loop, accepts all waiting connections before any connection is read, and then
+ * reads the new connections first. libuv accepts only one connection per iteration, and an iteration that answers 1,000
+ * clients takes half a second. Without this function, a new client would therefore wait half a second for each client
+ * that connected before it.
  */
 export function prioritizeNewConnections(server: Server, connections: Connections): void {
   let accepted = 0;
@@ -27,8 +31,8 @@ export function prioritizeNewConnections(server: Server, connections: Connection
 
   function goOnWhenQuiet(delay: number, before: number): void {
     if (accepted > before && accepted < MOST_ACCEPTED) {
-      // After a pause of the process, timers fire before waiting connections are accepted, and immediates fire
-      // afterwards. So an immediate follows the timer.
+      // If the process was paused, the event loop runs expired timers first, then accepts waiting connections, and then
+      // runs immediates. So the check is in an immediate after the timer.
       const until = accepted;
       setTimeout(() => setImmediate(goOnWhenQuiet, delay, until), delay);
       return;
@@ -45,7 +49,7 @@ export function prioritizeNewConnections(server: Server, connections: Connection
 
   server.on('connection', (socket: Socket) => {
     accepted++;
-    // Node begins to read the socket in the next tick, so pausing it has an effect only then.
+    // Node begins to read a new socket only in the next tick, so the socket must be paused after that.
     if (isAccepting) process.nextTick(pause, socket, fresh);
     else if (connections.took > LONG) {
       isAccepting = true;

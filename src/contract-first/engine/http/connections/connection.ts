@@ -27,27 +27,33 @@ export class HttpConnection implements Reader {
   /** The function that answers requests. */
   readonly handle: RequestListener;
   readonly stop: Stop;
-  /** The second of the latest request, or, before the first request, the second when the connection was accepted. */
+  /**
+   * The time of the latest request, in seconds since the first connection of the server. Before the first request, this
+   * is the time when this connection was accepted.
+   */
   lastUse: number;
-  /** True if the connection was accepted although the limit was reached. */
+  /** True if this connection was accepted although the server already had its limit of connections. */
   isSurplus = false;
-  /** The reply to the newest request. It is dropped a second after it was sent. */
+  /** The reply to the newest request. The reference to it is dropped about a second after the reply was sent. */
   response: ServerResponse<HttpRequest> | undefined = undefined;
-  /** True if no request is served after the newest one. */
+  /** True if the newest request is the last one that this connection serves. */
   isLast = false;
-  /** True if the newest request was over the limits. */
+  /** True if the newest request was rejected because a limit was exceeded. */
   isOverLimit = false;
   /** True if bytes have arrived that are not a request. */
   isMalformed = false;
-  /** The number of requests that are not answered yet. */
+  /** The number of requests that have not been answered yet. */
   pending = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #turns: ReadTurns;
-  /** The number of bytes that had been read when the last waiting request began. */
+  /** How many bytes had been read from the socket when the last waiting request began. */
   #readBefore = 0;
-  /** True while the socket must stay paused, even if other code resumes it. */
+  /** True while the socket must stay paused, even if other code tries to resume it. */
   #isHeld = false;
-  /** The position in the output up to which the client must read, and the second when this wait began. */
+  /**
+   * How many bytes the client must have read, as a position in the output. `#awaitedSince` is the second when the wait
+   * for this began.
+   */
   #awaited = 0;
   #awaitedSince = 0;
 
@@ -59,7 +65,7 @@ export class HttpConnection implements Reader {
     this.#turns = turns;
     (socket as HttpSocket)[CONNECTION] = this;
     readWhenResumed(socket);
-    // Node would resume the socket after each request, and whenever a body is read.
+    // Node resumes the socket after each request, and whenever a body is read. While `#isHeld` is true, this is ignored.
     socket.resume = () => (this.#isHeld ? socket : Socket.prototype.resume.call(socket));
     onSocketEnd(socket, () => this.#end());
     socket.once('end', () => this.#endStream());
@@ -74,7 +80,7 @@ export class HttpConnection implements Reader {
     else job();
   }
 
-  /** Called when a reply is sent, before Node sends the next reply or ends the connection. */
+  /** Call this when a reply was written, before Node sends the next reply or ends the connection. */
   answered({ req }: ServerResponse<HttpRequest>): void {
     if (req.complete && this.pending === 1) {
       this.pending = 0;
@@ -97,8 +103,8 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Stops reading if more than MAX_READ_AHEAD bytes of waiting requests have been read. Reading continues when all of
-   * these requests have begun.
+   * Stops reading from the client if more than MAX_READ_AHEAD bytes of requests are waiting. Reading continues after
+   * the last of these requests has begun.
    */
   boundReadAhead(): void {
     if (this.#isHeld || this.#waiting.length === 0 || this.socket.bytesRead - this.#readBefore <= MAX_READ_AHEAD)
@@ -121,24 +127,25 @@ export class HttpConnection implements Reader {
 
   #hold(): void {
     this.#isHeld = true;
-    // Pauses the socket now, for `isPaused`, and once more after a resume that Node may already have scheduled.
+    // Pauses the socket now, so that `isPaused` is correct. Pauses it again in the next tick, because Node may already
+    // have scheduled a resume.
     this.socket.pause();
     process.nextTick(() => this.#isHeld && this.socket.pause());
   }
 
-  /** Makes the newest request the last one that is served. */
+  /** Makes the newest request the last one that this connection serves. */
   endBehind(): void {
     this.isLast = true;
     stopParsing(this.socket);
   }
 
-  /** Stops reading requests. Bytes that still arrive are dropped. */
+  /** Stops reading requests from this connection. Bytes that still arrive are dropped. */
   stopReading(): void {
     const { socket } = this;
     this.resume();
     socket.removeAllListeners('data');
-    // Node's own listener would end the connection after the last reply that Node knows of, although more replies
-    // follow.
+    // Replaces Node's own listener: it would end the connection after the last reply that Node knows of, although the
+    // replies of waiting requests still follow.
     socket.removeAllListeners('end').once('end', () => this.#endStream());
     boundReading(socket, () => socket.pause());
     socket.resume();
@@ -151,8 +158,8 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Called once a second. Frees the reply that was sent last. Returns whether the client has left a reply unread for
-   * `most` seconds.
+   * Called once a second. Drops the reference to the last reply if it was sent. Returns true if the client has not read
+   * a reply for more than `most` seconds.
    */
   isUnread(second: number, most: number): boolean {
     const { socket } = this;
@@ -164,8 +171,8 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Ends an unread body when its connection closes. Node forgets a request that is answered, so a handler that still
-   * reads the body would wait for ever.
+   * Makes an unread body fail when its connection closes. Node no longer tracks a request that was answered, so a
+   * handler that still reads the body would wait for ever.
    */
   #endRest(request: HttpRequest): void {
     const fail = () => request.destroy();
@@ -176,7 +183,10 @@ export class HttpConnection implements Reader {
     });
   }
 
-  /** Drops the unread part of a body. If it is short and arrives soon, the connection stays open. */
+  /**
+   * Drops the rest of a body that the handler has not read. If the rest is short and arrives soon, the connection stays
+   * open for further requests.
+   */
   #dropRest(request: HttpRequest): void {
     const { socket } = this;
     const { maxBytes } = request;
@@ -186,7 +196,8 @@ export class HttpConnection implements Reader {
       linger(socket);
     };
     const stopCounting = boundReading(socket, end, maxBytes);
-    // Node itself ends a request that takes too long to arrive.
+    // No timer is needed for a body that a handler has received: Node itself ends a request that takes too long to
+    // arrive.
     const timer = maxBytes === undefined ? setTimeout(end, LINGER_TIME) : undefined;
     const stop = () => {
       clearTimeout(timer);
@@ -196,9 +207,9 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Called by Node after the last reply. If the client may still be sending, the connection closes after a short wait,
-   * because error replies must be cheap. If a handler has received a body but not read all of it, the body is first
-   * read to its end, which then closes the connection.
+   * Node calls this instead of `destroySoon` after the last reply. If the client may still be sending, the connection
+   * is closed after a short wait, so that rejecting a request costs little. If a handler has received a body that has
+   * not arrived completely, the rest of the body is read first, and its end closes the connection.
    */
   #end(): void {
     this.isLast = true;
@@ -211,22 +222,26 @@ export class HttpConnection implements Reader {
   }
 
   /**
-   * Ends a reply in chunks if the client has closed its sending side. Most such clients have disconnected, and the
-   * reply might never end.
+   * Ends the connection if the client has closed its sending side during a reply in chunks. Most of these clients have
+   * disconnected, and the reply might never end.
    */
   #endStream(): void {
     if (this.response?.headersSent && !this.response.writableEnded) this.socket.end();
   }
 }
 
-/** The most bytes that are read from the first unanswered request on, before reading waits for replies. */
+/**
+ * The most bytes of waiting requests on a connection. Beyond this limit, the server reads no further requests until the
+ * waiting ones have begun.
+ */
 const MAX_READ_AHEAD = 16 * 1024;
 
-/** The most bytes of unread data that are received and dropped. */
+/** The most bytes that are received and dropped after the reply, before the server stops reading. */
 export const MOST_DROPPED = 64 * 1024;
 
 /**
- * How long a client may take, in milliseconds, to send the rest of a body, or to close its side after the last reply.
+ * How long a client may take after the reply, in milliseconds, to send the rest of a body or to close its side of the
+ * connection.
  */
 const LINGER_TIME = 1000;
 
@@ -241,7 +256,10 @@ export function linger(socket: Socket): void {
   setTimeout(() => socket.destroy(), LINGER_TIME).unref();
 }
 
-/** Calls `onOver` when more than `most` bytes have arrived. Returns a function that stops counting. */
+/**
+ * Calls `onOver` once when more than `most` bytes have arrived on the socket. Returns a function that ends the
+ * counting.
+ */
 function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): () => void {
   let left = most;
   const count = ({ length }: Buffer) => {
@@ -253,9 +271,9 @@ function boundReading(socket: Socket, onOver: () => void, most = MOST_DROPPED): 
 }
 
 /**
- * Adds a listener for errors to every socket, for its whole life. Node's HTTP server removes its own listener when a
- * socket gets a CONNECT or an upgrade, so a reset after that would end the process. The errors are ignored, because
- * `close` and `clientError` report them.
+ * Adds a listener for errors to every socket, for as long as the socket exists. Node's HTTP server removes its own
+ * listener when a client sends a CONNECT or an upgrade; without this one, a later reset by the client would end the
+ * process. The errors are ignored here, because `close` and `clientError` report them.
  */
 export function hearErrors(server: Server): void {
   server.on('connection', (socket: Socket) => socket.on('error', () => {}));

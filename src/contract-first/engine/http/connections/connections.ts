@@ -16,11 +16,11 @@ import type { HttpResponse } from './response.ts';
 
 export interface ConnectionLimits {
   /**
-   * The number of connections that are served at the same time. As many again are accepted, but get only health checks
-   * and 503.
+   * The most connections that are served at the same time. Up to the same number of further connections is accepted,
+   * but they only get replies to health checks; all other requests get 503.
    */
   maxConnections: number;
-  /** The number of requests on a connection that may wait for their replies. */
+  /** The most requests of one connection that may wait for their replies. */
   maxPipelined: number;
   /** How long a client may take to read a reply, in milliseconds. */
   replyTimeout: number;
@@ -31,8 +31,8 @@ export interface ConnectionsOptions extends RawRepliesOptions {
   stop: Stop;
   toAddress: ToAddress;
   /**
-   * The paths of health checks. They are answered even over the limits, because load balancers use them to decide
-   * whether to send requests here.
+   * The paths of health checks. Health checks are answered even if the limits are exceeded, because load balancers use
+   * them to decide whether to send requests here.
    */
   healthPaths: ReadonlySet<string | undefined>;
 }
@@ -46,16 +46,19 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly open = new Set<HttpConnection>();
   readonly #turns = new ReadTurns(this.open);
-  /** The timer that runs once a second, from the first connection on. */
+  /** The timer that calls a function once a second, beginning with the first connection. */
   #sweep: NodeJS.Timeout | undefined;
   /** The number of seconds since the first connection. */
   second = 0;
-  /** How long the latest iteration of the event loop with requests took, in milliseconds. */
+  /** The duration of the latest iteration of the event loop in which requests arrived, in milliseconds. */
   took = 0;
   #isTimed = false;
-  /** How many connections and requests were over the limits in the current second. */
+  /** How many connections and how many requests exceeded the limits in the current second. */
   #overLimit = { connections: 0, requests: 0 };
-  /** During a stop, the requests that wait until the server no longer listens (`listening.ts`). Otherwise undefined. */
+  /**
+   * The requests that arrive during a stop. They wait until the server has stopped listening (`listening.ts`).
+   * Undefined if the server is not stopping.
+   */
   held: (() => void)[] | undefined;
 
   constructor(options: ConnectionsOptions) {
@@ -66,13 +69,13 @@ export class Connections {
 
   /**
    * Closes every connection immediately, even if a reply is being sent. Node's own `closeAllConnections` would miss
-   * connections that have got a CONNECT.
+   * connections on which a client has sent a CONNECT.
    */
   cut(): void {
     for (const { socket } of this.open) socket.destroy();
   }
 
-  /** Adds the listeners of the server. `handle` is Fastify's listener for requests. */
+  /** Adds the listeners for connections and requests to the server. `handle` is Fastify's listener for requests. */
   serve(server: Server, handle: RequestListener): void {
     const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
     answerHalfClosed(server);
@@ -83,7 +86,8 @@ export class Connections {
       (response as HttpResponse).continueWhenRead();
       take(request, response);
     });
-    // Node would close the connection of a CONNECT (RFC 9110, section 9.3.6) without a reply.
+    // Without this listener, Node would close the connection of a CONNECT request (RFC 9110, section 9.3.6) without a
+    // reply.
     server.on('connect', (request, socket: Socket) => {
       httpConnectionOf(socket).stopReading();
       this.rawReplies.answerMalformed(
@@ -135,7 +139,8 @@ export class Connections {
       this.#overLimit.requests++;
     }
     const begin = () => {
-      // The request may already be answered, because its body is malformed, or its client may have disconnected.
+      // Nothing remains to be done if the request was already answered because its body was malformed, or if its client
+      // has disconnected.
       if (response.headersSent || request.socket.destroyed) return;
       if (isOver) this.rawReplies.send(response, OVERLOADED);
       else if (this.held) this.held.push(begin);
@@ -154,7 +159,10 @@ export class Connections {
     });
   }
 
-  /** Closes one idle connection, because its client can open another. Returns whether there was one. */
+  /**
+   * Closes one idle connection to make room; its client can open another one. Returns whether there was an idle
+   * connection.
+   */
   #closeIdle(): boolean {
     for (const connection of this.open) {
       if (!connection.isIdle(this.second)) continue;

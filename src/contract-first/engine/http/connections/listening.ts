@@ -1,4 +1,6 @@
-/** Listens on an address, or on a socket that the process has received, and stops without losing a request. */
+/**
+ * Listens on an address, or on a socket that was passed to the process. Also stops the server without losing a request.
+ */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -11,32 +13,33 @@ export interface ListenAddress {
   /** A host name or an address. */
   host: string;
   port: number;
-  /** The file descriptor of a socket that already listens. It is used instead of host and port. */
+  /** The file descriptor of a socket that already listens. If it is set, `host` and `port` are ignored. */
   socket?: number | undefined;
 }
 
 /**
- * The number of connections that may wait to be accepted, if the system allows so many. A client over this limit tries
- * again after a second.
+ * The most connections that may wait to be accepted; the system may lower this limit. If the limit is reached, a new
+ * client's system tries to connect again after a second.
  */
 const BACKLOG = 4096;
 
 /**
- * Listens, and returns the origin, such as `http://127.0.0.1:3000`. If the host name has several addresses, the first
- * one is used.
+ * Listens on an address. Returns the origin of the server, such as `http://127.0.0.1:3000`. If the host name has
+ * several addresses, the server listens on the first one.
  */
 export async function listen(app: FastifyInstance, { host, port, socket }: ListenAddress): Promise<string> {
   if (socket !== undefined) return listenOn(app, socket);
   await app.ready();
-  // IPv4 comes first, because even a machine without IPv6 may define a name for ::1. The name is looked up here,
-  // because Fastify would listen on each address of a name, with servers that lack our listeners.
+  // IPv4 addresses are preferred, because even a machine without IPv6 may define a host name for ::1. The name is
+  // looked up here rather than by Fastify: for each further address of a name, Fastify would start another server,
+  // without our listeners.
   const { address } = await lookup(host, { verbatim: false });
   return withoutLine(app).listen({ host: address, port, backlog: BACKLOG });
 }
 
 /**
- * Checks that a server could listen on an address. A client that connects during the check is reset.
- * @throws Error if a server could not
+ * Checks that a server could listen on this address. Clients that connect during the check are disconnected.
+ * @throws Error if a server could not listen
  */
 export async function checkAddress({ host, port, socket }: ListenAddress): Promise<void> {
   if (socket !== undefined) return;
@@ -48,15 +51,15 @@ export async function checkAddress({ host, port, socket }: ListenAddress): Promi
 }
 
 /**
- * Listens on a socket. Fastify passes unknown options to Node, which uses `fd` if it is set. The host only keeps
- * Fastify from looking up a name.
+ * Listens on the socket with this file descriptor. Fastify passes unknown options to Node, and Node uses `fd` if it is
+ * set. The option `host` only keeps Fastify from looking up a name.
  */
 async function listenOn(app: FastifyInstance, socket: number): Promise<string> {
   await app.ready();
   const { server } = app;
   server.prependOnceListener('listening', () => {
-    // Node does not know the path of a Unix socket that another process has made, and Fastify does not start without an
-    // address.
+    // If another process has made a Unix socket, Node does not know its path and returns null. Fastify does not start
+    // without an address, so this function returns a text instead.
     if (server.address() === null) server.address = () => 'the Unix socket that was passed';
   });
   return withoutLine(app).listen({ fd: socket, host: '127.0.0.1' } as FastifyListenOptions);
@@ -67,9 +70,10 @@ const withoutLine = (app: FastifyInstance): FastifyInstance =>
   Object.create(app, { log: { value: app.log.child({}, { level: 'warn' }) } });
 
 /**
- * How long a stop waits for requests that are already being sent, in milliseconds. The stop waits again, at most
- * MOST_WINDOWS times, if requests arrived; if a connection younger than two seconds has not sent anything yet; or if
- * the wait ended LATE milliseconds late, because a pause of the machine also delays its clients.
+ * How long a stop waits for requests that clients are already sending, in milliseconds. The stop waits up to
+ * MOST_WINDOWS times. It waits again if requests arrived during the wait, if a connection younger than two seconds has
+ * not sent anything yet, or if the wait ended LATE milliseconds too late, because a pause of the machine also delays
+ * its clients.
  */
 const DRAIN_WINDOW = 200;
 const LATE = 50;
@@ -77,9 +81,9 @@ const MOST_WINDOWS = 10;
 
 /** Makes the app stop without losing a request. */
 export function addDraining(app: FastifyInstance, connections: Connections, stop: Stop): void {
-  // When the server closes, the kernel resets connections that wait in its backlog. A client that gets a reply may
-  // connect again immediately, and be reset. So the server sends no reply until the requests that are being sent have
-  // arrived and it no longer listens.
+  // When the server closes, the kernel resets the connections in its backlog. A client that gets a reply during the
+  // stop may immediately connect again, and would be reset. So requests that arrive during the stop are answered only
+  // when no more requests are on their way, and the server no longer listens.
   app.addHook('preClose', async () => {
     if (!stop.isAsked) return;
     const held: (() => void)[] = [];
@@ -102,7 +106,7 @@ export function addDraining(app: FastifyInstance, connections: Connections, stop
 }
 
 /**
- * True if a connection has not sent anything. Browsers open connections in advance; Node counts them as active, and
- * would wait for them.
+ * True if nothing has arrived on a connection. Browsers open connections in advance; Node counts such connections as
+ * active, and closing the server would wait for them.
  */
 const hasSentNothing = ({ socket }: HttpConnection): boolean => socket.bytesRead === 0;

@@ -35,8 +35,8 @@ export class RawReplies {
    */
   onClientError(error: ConnectionError, socket: Socket): void {
     const connection = httpConnectionOf(socket);
-    // Ignores repeated events, which Node emits at each check of timeouts, and bytes that arrive while the connection
-    // closes: neither may cut off a reply that the client has not read.
+    // Node emits this event again at each check of timeouts, and also for bytes that arrive while the connection
+    // closes. Both are ignored, so that they cannot cut off a reply that the client has not read yet.
     if (connection.isMalformed || socket.writableEnded) return;
     connection.isMalformed = true;
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -47,7 +47,7 @@ export class RawReplies {
     connection.stopReading();
     const failure = toMalformed(error);
     if (response && !response.req.complete) this.#endBody(response as HttpResponse, failure, error.code);
-    // Bytes after a request that ends the connection need no reply.
+    // Bytes that follow the last request of a connection get no reply.
     else if (!isLast && error.code !== 'HPE_CLOSED_CONNECTION')
       this.answerMalformed(socket, failure, { ip: socket.remoteAddress, code: error.code });
   }
@@ -69,8 +69,8 @@ export class RawReplies {
   }
 
   /**
-   * Sends an error reply to bytes that Node does not recognize as a request. The reply waits until the earlier requests
-   * are answered.
+   * Sends an error reply to bytes that Node does not recognize as a request. The reply is sent after the replies to all
+   * earlier requests of the connection.
    */
   answerMalformed(socket: Socket, failure: HttpError, logged: object, request = new HttpRequest(socket)): void {
     httpConnectionOf(socket).inTurn(() => {
@@ -88,21 +88,24 @@ export class RawReplies {
     return reqId;
   }
 
-  /** Sends the error reply to a request with an incomplete body, unless the request has been answered already. */
+  /**
+   * Sends the error reply to a request whose body is incomplete. If the request was already answered, only closes the
+   * connection.
+   */
   #endBody(response: HttpResponse, failure: HttpError, code: string): void {
     const { req } = response;
     const { socket, reply } = req;
     socket.once('close', () => {
-      // Without this, Fastify would log a warning that the body failed after the reply.
+      // Otherwise, Fastify would log a warning that reading the body failed after the reply.
       if (reply) reply.log = reply.log.child({}, { level: 'silent' });
-      // Ends the rest of the body. Node forgets a request that is answered, so a handler that still reads the body
-      // would wait for ever.
+      // Makes the rest of the body fail. Node no longer tracks a request that was answered, so a handler that still
+      // reads the body would wait for ever.
       req.destroy();
     });
     if (response.writableFinished) linger(socket);
     else response.once('finish', () => linger(socket));
     if (response.headersSent) {
-      // Without this, a reply that is being sent could wait for the body for ever.
+      // A reply that has begun may depend on the rest of the body, and would wait for it for ever.
       if (!response.writableEnded) response.destroy();
     } else if (reply) reply.header('connection', 'close').send(failure);
     else this.send(response, failure, this.#logMalformed(failure, { ip: socket.remoteAddress, code }));

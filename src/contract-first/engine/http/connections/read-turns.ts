@@ -4,36 +4,36 @@
  */
 
 /**
- * How many connections may read ahead in one iteration of the event loop. After that, all connections wait for their
- * turn.
+ * If this number of connections reach the limit for reading ahead in one iteration of the event loop, all connections
+ * must wait for their turn to be read.
  */
 const MAX_AHEAD = 32;
 
-/** How many waiting connections are read again in each iteration. */
+/** How many waiting connections may be read again in each iteration. */
 const MAX_RESUMED = 8;
 
 export interface Reader {
-  /** Makes the connection wait for its turn, unless it is paused. */
+  /** Stops reading this connection until its turn, unless it is already paused. */
   yieldTurn(): void;
   resume(): void;
 }
 
 /**
- * Decides which connections may be read. A single read brings up to 64 KiB of requests, which are served one after the
- * other. If 1,000 connections were read in one iteration, their requests would outlive several garbage collections, and
- * V8 would keep many times their size.
+ * Decides which connections may be read. A single read returns up to 64 KiB of requests, which are then served one
+ * after the other. If 1,000 connections were read in one iteration, their requests would survive several garbage
+ * collections, and V8 would need many times their size in memory.
  */
 export class ReadTurns {
   readonly #open: Iterable<Reader>;
   readonly #queue: Reader[] = [];
-  /** The number of connections that have read ahead in this iteration. */
+  /** How many connections have reached the limit for reading ahead in this iteration. */
   #ahead = 0;
 
   constructor(open: Iterable<Reader>) {
     this.#open = open;
   }
 
-  /** Counts a connection that has stopped reading because it has read ahead. */
+  /** Counts a connection that has reached the limit for reading ahead, and is no longer read. */
   countAhead(): void {
     if (this.#ahead++ === 0) setImmediate(() => this.#endIteration());
     if (this.#ahead === MAX_AHEAD) for (const reader of this.#open) reader.yieldTurn();

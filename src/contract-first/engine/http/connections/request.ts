@@ -5,25 +5,25 @@ import type { FastifyReply } from 'fastify';
 const UPGRADE = Symbol('upgrade');
 
 /**
- * A request. If it has the header `Upgrade` (RFC 9110, section 7.8), it is served as if the header were missing. Its
- * connection closes after the reply, because Node's parser drops the bytes after such a request. If a plugin listens
- * for upgrades, such as @fastify/websocket, the plugin gets the request instead.
+ * A request of a client. The header `Upgrade` (RFC 9110, section 7.8) is ignored, but the connection closes after the
+ * reply, because Node's parser drops all bytes that follow a request with this header. If a plugin such as
+ * @fastify/websocket listens for upgrades, the plugin gets the request instead.
  */
 export class HttpRequest extends IncomingMessage {
   declare [UPGRADE]: boolean;
   /**
-   * The operation's limit on the size of the body. Set if a handler has received the body: bytes that the handler
-   * leaves unread may then arrive, up to this limit.
+   * The largest body that the operation accepts, in bytes. It is only set if a handler has received the body as a
+   * stream: the part that the handler does not read may then still arrive, up to this limit.
    */
   declare maxBytes?: number;
-  /** Fastify's reply to the request, needed if the request turns out to be malformed. */
+  /** Fastify's reply to this request. It is needed if the rest of the request turns out to be malformed. */
   declare reply?: FastifyReply;
 
   /**
-   * True if Node should treat the request as an upgrade. Node first sets this property to whether the client asks for
-   * an upgrade, and then to whether a plugin listens for upgrades. After that, Node reads it. A request for HTTP/2
-   * (`h2c`) never counts as an upgrade, because Java's HTTP client asks for HTTP/2 in each request, and no plugin
-   * supports it. From Node 24.9 on, the option `shouldUpgradeCallback` could decide this.
+   * True if Node must treat the request as an upgrade. Node itself sets this property twice: first to true if the
+   * client asks for an upgrade, then to false if no plugin listens for upgrades. After that, Node reads it. A request
+   * for HTTP/2 (`h2c`) never counts as an upgrade: Java's HTTP client asks for HTTP/2 in each request, and no plugin
+   * supports it. In Node 24.9 and newer, the option `shouldUpgradeCallback` could do the same.
    */
   get upgrade(): boolean {
     return this[UPGRADE] && (this.method === 'CONNECT' || this.headers.upgrade?.toLowerCase() !== 'h2c');
@@ -34,7 +34,10 @@ export class HttpRequest extends IncomingMessage {
   }
 }
 
-/** Notes that a handler has received the body. Bytes that the handler leaves unread may arrive, up to `maxBytes`. */
+/**
+ * Call this when a handler has received a body as a stream. The part of the body that the handler does not read may
+ * then still arrive, up to `maxBytes` in total.
+ */
 export function allowUnreadBody(request: IncomingMessage, maxBytes: number): void {
   (request as HttpRequest).maxBytes = maxBytes;
 }

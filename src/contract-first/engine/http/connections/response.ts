@@ -14,8 +14,8 @@ const SECURITY_LINES = SECURITY.map(([name, value]) => `${name}: ${value}\r\n`).
 type OtherHeaders = OutgoingHttpHeaders | unknown[];
 
 /**
- * True if the headers come from Fastify, which writes names in lower case, and the security headers are still missing.
- * The keys of a list are digits, so a list is not usual.
+ * True if all names begin with a lower-case letter, as in headers from Fastify, and no security header is set yet. Such
+ * headers can be written in the fast way. False for a list of headers, because its keys are digits.
  */
 function isUsual(headers: OtherHeaders, response: ServerResponse): headers is OutgoingHttpHeaders {
   for (const name in headers) if (name.charCodeAt(0) < 97 || name in SECURITY_HEADERS) return false;
@@ -23,7 +23,10 @@ function isUsual(headers: OtherHeaders, response: ServerResponse): headers is Ou
   return true;
 }
 
-/** Sets each header separately, so that `hasHeader` finds it. If a name occurs twice, the header gets both values. */
+/**
+ * Sets each header separately, so that `hasHeader` can find it. If a name occurs twice in `headers`, both values are
+ * sent.
+ */
 function setAll(response: ServerResponse, headers: OtherHeaders): void {
   const list = (Array.isArray(headers) ? headers : Object.entries(headers)).flat() as string[];
   const names = list.filter((_text, index) => index % 2 === 0);
@@ -34,12 +37,12 @@ function setAll(response: ServerResponse, headers: OtherHeaders): void {
 
 export class HttpResponse extends ServerResponse<HttpRequest> {
   /**
-   * True if the client waits for `100 Continue`. A client that does not get it may send the body or not. Then the
+   * True if the client waits for `100 Continue` and has not got it. Such a client may send the body or omit it, so the
    * server could not tell the body from the next request.
    */
   declare isExpected?: boolean;
 
-  /** Sends `100 Continue` when somebody begins to read the body (RFC 9110, section 10.1.1). */
+  /** Sends `100 Continue` as soon as a listener begins to read the body (RFC 9110, section 10.1.1). */
   continueWhenRead(): void {
     this.isExpected = true;
     const onReader = (event: string) => {
@@ -71,9 +74,9 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * Sends head and body in one write, also for plugins. Before Node 24, Node's `end(text)` writes them as a list of
-   * buffers, which makes a get a tenth slower. On a closed connection, `write` would drop the text and report it as
-   * sent, so Node's `end` is used.
+   * Sends the head and a text body in one write, even for plugins that use Node's reply. Before Node 24, Node's
+   * `end(text)` passes a list of buffers to the socket, which makes a GET request a tenth slower. On a closed
+   * connection, Node's `end` is used, because `write` would drop the text and still report success.
    */
   override end(body?: unknown, encoding?: unknown, done?: unknown): this {
     if (typeof body !== 'string' || !this.headersSent || !this.socket?.writable) {
@@ -92,10 +95,10 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * True if the connection closes after this reply. This is decided when the head is written, so that a request from
-   * before a stop that is answered during the stop also closes its connection. The connection also closes if the unread
-   * part of a body may be too long to read; the length of a chunked body is unknown. Proxies learn this from the header
-   * `Connection: close`; otherwise they would send their next request on the connection.
+   * True if the connection must close after this reply. This is only decided when the head is written, so that a reply
+   * to an older request during a stop also closes its connection. The connection also closes if the unread part of a
+   * body may be too long to read; a chunked body may always be, because its length is unknown. The header `Connection:
+   * close` tells proxies not to send their next request on this connection.
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;
@@ -106,8 +109,8 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
 }
 
 /**
- * Adds the request id. Also adds the security headers if HttpResponse does not, because it is used only for replies of
- * our own server.
+ * Adds the request id to a reply. Security headers are only added if HttpResponse does not add them: for injected
+ * requests, for upgrades, and on servers that the team has made.
  */
 export function addServerHeaders({ id, raw }: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', id);

@@ -13,9 +13,9 @@ const MAX_URL_LENGTH = 1024;
 const URL_TOKENS = /[^/?&;#]+/g;
 
 /**
- * Builds the function that hides keys in URLs. It replaces the text between two delimiters by `***` if the text
- * contains one of `keys`, such as the common prefix of all stored keys, or one of `names`, the parameters that contain
- * keys. It is enough that the name of a parameter contains one of `names`, because clients may misspell it.
+ * Builds the function that hides keys in URLs. A text between two delimiters is replaced by `***` if it contains one of
+ * `keys`, such as the common prefix of all stored keys. A query parameter is also replaced if its name contains one of
+ * `names`, the names of the parameters for keys. The name need not be equal, because clients may misspell it.
  */
 export function buildToLogged(names: string[], keys: readonly string[]): ToLogged {
   const secrets = keys.map((text) => text.toLowerCase());
@@ -31,7 +31,8 @@ export function buildToLogged(names: string[], keys: readonly string[]): ToLogge
       const isHidden = parameters.some((name) => text.includes(index < endOfPath ? `${name}=` : name));
       return isHidden || hasSecret(text) ? '***' : part;
     });
-    // A key may contain delimiters, and so extend over several of the matched texts.
+    // If a secret is still found, a key contains delimiters and extends over several of the texts between them. Then
+    // the whole URL is hidden.
     return hasSecret(decode(logged)) ? '***' : logged;
   };
   return (url) => {
@@ -49,7 +50,7 @@ function decode(text: string): string {
   const decoded: string[] = [];
   for (const character of text) {
     decoded.push(character);
-    // The decoded character may be the end of another code: `%2541` is `%41` is `A`.
+    // A decoded character may complete another percent-encoded character: `%2541` becomes `%41`, which becomes `A`.
     for (let code = codeAtEnd(decoded); code !== undefined; code = codeAtEnd(decoded)) {
       decoded.splice(-3, 3, String.fromCharCode(code));
     }

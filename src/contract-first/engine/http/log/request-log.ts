@@ -14,9 +14,9 @@ import type { ToLogged } from './logged-urls.ts';
 import type { InitRequest } from './request-logger.ts';
 
 /**
- * Builds the function that makes request ids. They are unique across restarts and processes: a random text for the
- * process, and a count, which is cheap. If a request has a valid `traceparent`, its id ends in the trace id. So every
- * reply and every log line contains the trace id.
+ * Builds the function that makes request ids. An id consists of a random text for this process and a count, so ids are
+ * unique across processes and restarts. If a request has a valid `traceparent`, its id ends in the trace id, so that
+ * every reply and every log line contains the trace id.
  */
 export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) => string {
   const run = randomBytes(6).toString('base64url');
@@ -29,7 +29,9 @@ export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) 
   };
 }
 
-/** Observes a new request: logs and counts it when the reply is sent, or when the client has disconnected. */
+/**
+ * Observes a new request. When the reply was sent, or the client has disconnected, the request is logged and counted.
+ */
 type RequestObserver = (request: FastifyRequest, reply: FastifyReply) => void;
 
 interface RequestObserverParts {
@@ -41,7 +43,10 @@ interface RequestObserverParts {
   counts: Counts | undefined;
 }
 
-/** Builds the observer of requests. Returns undefined if the log level hides its lines and nobody needs the counts. */
+/**
+ * Builds the observer of requests. Returns undefined if the log level hides the lines of requests, and no counts are
+ * needed.
+ */
 export function buildRequestObserver(parts: RequestObserverParts): RequestObserver | undefined {
   const { logger, lines, toLogged, toAddress, counts } = parts;
   const isLogged = logger.isLevelEnabled('info');
@@ -54,10 +59,12 @@ export function buildRequestObserver(parts: RequestObserverParts): RequestObserv
     const ip = isLogged ? toAddress(raw.req) : undefined;
     const arrived = { id, method, url, traceparent: headers.traceparent, ip };
     if (counts) counts.inFlight++;
-    // `close` is emitted only once, so `once` is not needed. It would allocate two more objects for each request.
+    // `on` is used instead of `once`, because `close` is only emitted once, and `once` would allocate two more objects
+    // for each request.
     raw.on('close', () => {
       const ms = performance.now() - start;
-      // True if the reply was sent completely. An injected reply is not sent, only ended.
+      // True if the whole reply was sent. The reply to an injected request is never sent, so it is enough that it has
+      // ended.
       const isSent = raw.writableFinished || (raw.writableEnded && isInjected(raw.req));
       const status = isSent ? raw.statusCode : undefined;
       counts?.end(request, status, ms);
@@ -66,7 +73,7 @@ export function buildRequestObserver(parts: RequestObserverParts): RequestObserv
   };
 }
 
-/** The properties of a request when it arrived. They are copied, because hooks may change them later. */
+/** Properties of a request at the time when it arrived. They are copied, because hooks may change them later. */
 interface Arrived {
   id: string;
   method: string;
@@ -76,9 +83,9 @@ interface Arrived {
 }
 
 /**
- * Builds the function that makes the log line of a finished request. The line has the form of pino's lines of level
- * info (a test compares them). pino itself would take twice as long, because it computes the constant fields for each
- * line.
+ * Builds the function that writes the log line of a finished request. The line looks like a line of pino with the level
+ * info (a test compares the two). pino itself would take twice as long, because it writes the constant fields anew for
+ * each line.
  */
 function buildToLine(toLogged: ToLogged) {
   const ofProcess = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
@@ -112,13 +119,14 @@ function inJson(text: string): string {
 function toTraceFields(traceparent: string | string[] | undefined, span: RequestState['span']): string {
   const trace = toTrace(traceparent);
   const spanId = span ? `"spanId":"${span.spanId}",` : '';
-  // If the client's trace is not trusted, the span belongs to another trace.
+  // If the service does not trust the client's trace id, the span belongs to a different trace, and the client's is not
+  // logged.
   if (trace && (!span || span.traceId === trace.traceId))
     return `"traceId":"${trace.traceId}","parentId":"${trace.parentId}",${spanId}`;
   return span ? `"traceId":"${span.traceId}",${spanId}` : '';
 }
 
-/** Adds spans for requests, and for calls of collections. Returns the function that begins the span of a request. */
+/** Adds spans for requests, and for calls of collections. Returns the function that begins the span of each request. */
 export type AddTraces = (
   app: FastifyInstance,
   collections: object,
@@ -150,19 +158,19 @@ export function toTrace(traceparent: string | string[] | undefined): Trace | und
 }
 
 /**
- * Counts of requests and connections, for metrics. They are plain numbers, which take hardly any time per request, and
- * which are read on demand.
+ * Counts of requests and connections, for metrics. They are plain numbers, because incrementing them takes hardly any
+ * time, and they are only read on demand.
  */
 export class Counts {
   inFlight = 0;
   connections = 0;
   /** When the stored API keys were last read, in seconds since 1970. */
   keysReadAt = 0;
-  /** Requests that got an error before their operation was known, by the code of the error. */
+  /** The number of requests that got an error before their operation was known, by the code of the error. */
   readonly unread = new Map<ErrorCode, number>();
   /**
-   * Connections that the server closed. `full`: over the limit. `idle`: unused while others needed room. `unread`: the
-   * client did not read its replies.
+   * The number of connections that the server closed, by reason. `full`: the limit was exceeded. `idle`: the connection
+   * was idle, and room was needed for others. `unread`: the client did not read its replies.
    */
   readonly dropped = { full: 0, idle: 0, unread: 0 };
 
@@ -170,7 +178,7 @@ export class Counts {
     this.unread.set(code, (this.unread.get(code) ?? 0) + 1);
   }
 
-  /** Counts a finished request. `status` is undefined if the client has disconnected. */
+  /** Counts a finished request. `status` is undefined if the client disconnected before the whole reply was sent. */
   end(_request: FastifyRequest, _status: number | undefined, _ms: number): void {
     this.inFlight--;
   }

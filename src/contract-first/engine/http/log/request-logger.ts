@@ -1,4 +1,7 @@
-/** Fastify's own loggers: `app.log` and `request.log` write to the server's log, with the id of the request. */
+/**
+ * Replaces Fastify's own loggers: `app.log` and `request.log` write to the server's log. Lines of `request.log` contain
+ * the id of the request.
+ */
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -10,13 +13,13 @@ import type { Logger } from 'pino';
 import type { ToLogged } from './logged-urls.ts';
 
 /**
- * Calls `init` for each request, and omits Fastify's own log lines about it. The server's line contains the same
- * information, except an error after the reply.
+ * Calls `init` for each request. Suppresses Fastify's own log lines about the beginning and the end of requests,
+ * because the server's line contains the same information. An error after the reply is still logged.
  */
 class OwnLines extends LogController {
   /**
-   * The logger that Fastify gives to a request, unless the team's `setChildLoggerFactory` or `logSerializers` has made
-   * another one.
+   * The logger that Fastify passes to each request by default. A request has another logger if the team has set
+   * `setChildLoggerFactory` or `logSerializers`.
    */
   given: FastifyBaseLogger | undefined;
   readonly #log: FastifyBaseLogger;
@@ -46,12 +49,16 @@ class OwnLines extends LogController {
   }
 }
 
-/** Called at the beginning of each request, even if Fastify rejects its URL before any hook. Must not throw. */
+/**
+ * Called at the beginning of each request, even if Fastify rejects the URL of the request before any hook runs. The
+ * function must not throw.
+ */
 export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Returns the server's log, and Fastify's options for it. If a plugin logs a whole request, the serializer hides keys
- * in its URL. Requests do not get Fastify's own child logger, which would take a twentieth of the time of a get.
+ * Returns a child of the server's logger, and the options with which Fastify uses it. If a plugin logs a whole request,
+ * the serializer hides keys in the URL. The options keep Fastify from making its own child logger for each request,
+ * which would take a twentieth of the time of a GET request.
  */
 export function buildFastifyLog(logger: Logger, toLogged: ToLogged, init: InitRequest) {
   const req = ({ method, url }: { method: string; url: string }) => ({ method, url: toLogged(url) });
@@ -65,8 +72,8 @@ export function buildFastifyLog(logger: Logger, toLogged: ToLogged, init: InitRe
 }
 
 /**
- * Gives a logger to an app that was made without one. If Fastify itself got the logger, it would listen for the end of
- * each reply, which takes a twentieth of the time of a get.
+ * Sets the logger of an app after the app was made. If the logger were passed to Fastify as an option, Fastify would
+ * listen for the end of each reply, which takes a twentieth of the time of a GET request.
  */
 export function setLog(app: FastifyInstance, { log, logController }: ReturnType<typeof buildFastifyLog>): void {
   logController.given = app.log;
@@ -84,8 +91,8 @@ export function setLog(app: FastifyInstance, { log, logController }: ReturnType<
 }
 
 /**
- * The logger of a request. Its child logger of pino is made only when it is needed, because that takes a twentieth of
- * the time of a get.
+ * The logger of a request. The request's child logger of pino is only made when a line is logged, because making it
+ * takes a twentieth of the time of a GET request.
  */
 class RequestLogger {
   readonly #parent: FastifyBaseLogger;
