@@ -241,6 +241,21 @@ components:
   },
 );
 
+t.test(
+  "a sample of a request lacks the fields that only a reply may have, even if the contract's example has them",
+  async (t) => {
+    const { ofMedia } = buildSamples(toSource(await load(t, RICH)));
+    const schema = { type: 'object', properties: { id: { type: 'string', readOnly: true }, name: { type: 'string' } } };
+    const example = { id: '7', name: 'Rex' };
+    const valuesOf = (media: MediaNode, leftOut: 'readOnly' | 'writeOnly') =>
+      ofMedia(media, leftOut).map(({ value }) => value);
+    t.strictSame(valuesOf({ schema, example }, 'readOnly'), [{ name: 'Rex' }]);
+    t.strictSame(valuesOf({ schema, examples: { one: { value: example } } }, 'readOnly'), [{ name: 'Rex' }]);
+    t.strictSame(valuesOf({ schema, example }, 'writeOnly'), [example]);
+    t.strictSame(valuesOf({ example }, 'readOnly'), [example]);
+  },
+);
+
 t.test('the curl sample of an operation sends exactly the request that the contract describes', async (t) => {
   const page = renderPage(await load(t, RICH), []);
   t.equal(

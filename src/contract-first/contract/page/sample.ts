@@ -41,13 +41,15 @@ export function buildSamples({ follow, flat }: Pick<DocumentSource, 'follow' | '
       { example, examples = {}, schema }: Pick<MediaNode, 'schema' | 'example' | 'examples'>,
       leftOut: LeftOut,
     ): Sample[] {
+      // An example of a reply is often copied to the request, with the fields that only a reply may have.
+      const shown = (value: unknown) => withoutLeftOut(value, flat(schema), { flat, leftOut });
       const written = Object.values(examples)
         .map((one) => follow(one))
         .flatMap(({ summary, value }) =>
-          value === undefined ? [] : [{ summary: summary as string | undefined, value }],
+          value === undefined ? [] : [{ summary: summary as string | undefined, value: shown(value) }],
         );
       if (written.length > 0) return written;
-      const value = example ?? ofSchema(schema, leftOut);
+      const value = example === undefined ? ofSchema(schema, leftOut) : shown(example);
       return value === undefined ? [] : [{ summary: undefined, value }];
     },
   };
@@ -80,7 +82,11 @@ function make(schema: Schema | undefined, making: Making, open: Keywords[]): unk
   return choices ? makeChoice(keywords, choices, making, open) : makeNew(keywords, making, [...open, keywords]);
 }
 
-function withoutLeftOut(value: unknown, { properties = {} }: Keywords, { flat, leftOut }: Making): unknown {
+function withoutLeftOut(
+  value: unknown,
+  { properties = {} }: Keywords,
+  { flat, leftOut }: Pick<Making, 'flat' | 'leftOut'>,
+): unknown {
   if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !flat(properties[name])[leftOut]));
 }
