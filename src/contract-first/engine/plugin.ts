@@ -1,5 +1,6 @@
 /**
- * Adds a contract to any Fastify app, in its own encapsulation context: its routes, their errors, keys and documents.
+ * Adds a contract to any Fastify app. The routes, error replies, key checks and documents of the contract are in an
+ * encapsulation context of their own.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -24,18 +25,21 @@ import { addServices } from './services.ts';
 import type { VerifyToken } from './tokens.ts';
 
 /**
- * `prefix` is the path before the documents `/docs` and `/openapi.json`. If an operation of the contract uses
- * `/openapi.json`, the document is served at `/docs/openapi.json`.
+ * The options of the documents. `prefix` is the path before `/docs` and `/openapi.json`. If an operation of the
+ * contract already uses `/openapi.json`, the document is served at `/docs/openapi.json`.
  */
 export interface DocsOptions {
   prefix?: string;
 }
 
 export interface PluginOptions extends TeamParts {
-  /** The contract. Its prefix must begin with the prefix that the app was registered with. */
+  /** The contract. Its prefix must begin with the prefix with which the plugin is registered. */
   contract: Contract;
   handlers: Handlers;
-  /** The compiled operations of the contract, if several servers share them. By default, the plugin compiles them. */
+  /**
+   * The compiled operations of the contract. Pass them if several servers in a process share them; by default, the
+   * plugin compiles them.
+   */
   compiled?: CompiledOperations;
   store: Store;
   /**
@@ -43,11 +47,17 @@ export interface PluginOptions extends TeamParts {
    * stop calls `close`.
    */
   services?: object;
-  /** The check that `/readyz` calls, if other parts of the process also call it. By default, the plugin builds one. */
+  /**
+   * The check that `/readyz` calls. Pass it if other code in the process also calls the check; by default, the plugin
+   * builds one.
+   */
   isReady?: IsReady;
-  /** Checks tokens of other issuers. If it is missing, only the service's own keys are accepted as tokens. */
+  /**
+   * Checks tokens of other issuers. Without `verifyToken`, clients can only send the service's own keys in place of a
+   * token.
+   */
   verifyToken?: VerifyToken<Claims> | undefined;
-  /** Keys that are valid in addition to those in the store. */
+  /** Keys that are valid in addition to the keys in the store. */
   apiKeys: readonly string[];
   /** The rate limits of keys and of addresses. */
   limits: Rates;
@@ -57,12 +67,12 @@ export interface PluginOptions extends TeamParts {
   /** The prefix that the plugin was registered with. */
   prefix?: string | undefined;
   docs: DocsOptions | false;
-  /** The folder of the API clients that `/docs` offers for copying. If it is missing, `/docs` offers none. */
+  /** The folder of the API clients that `/docs` offers for copying. Without it, `/docs` offers no clients. */
   clients?: URL | undefined;
   health: Partial<HealthPaths> | false;
   /**
-   * Finds the methods that are served at a URL. Passed by `buildServer`, which has already prepared the app with
-   * `addRequestState`.
+   * Finds the methods that are served at a URL. Only `buildServer` passes this function: it has already called
+   * `addRequestState` for the app.
    */
   methodsAt?: MethodsAt;
 }
@@ -70,8 +80,9 @@ export interface PluginOptions extends TeamParts {
 const HEALTH: HealthPaths = { livez: '/livez', readyz: '/readyz' };
 
 /**
- * Adds `contractFirst` to the app and its requests, and closes the services with the app. Must be called before routes
- * are added, because the result finds only the methods of routes that are added later.
+ * Adds `contractFirst` to the app and its requests, and makes the app close the services when it closes. Returns a
+ * function that finds the methods of a URL. Call this before you add routes, because the returned function does not
+ * know earlier routes.
  */
 export function addRequestState(app: FastifyInstance, { collections }: Store, services: object): MethodsAt {
   const methodsAt = buildMethodsAt(app);
@@ -80,7 +91,7 @@ export function addRequestState(app: FastifyInstance, { collections }: Store, se
   return methodsAt;
 }
 
-/** Builds the function that sends errors with the service's own codes and bodies. */
+/** Builds the function that sends errors with the codes of this service, and with bodies in its form. */
 export function buildServiceErrors({ logger, toErrorBody, domain, contract }: ServiceErrors): SendError {
   return buildSendError(
     logger,
@@ -91,15 +102,15 @@ export function buildServiceErrors({ logger, toErrorBody, domain, contract }: Se
 type ServiceErrors = Pick<PluginOptions, 'logger' | 'toErrorBody' | 'domain' | 'contract'>;
 
 /**
- * Adds the contract to the app. The app must be the context of an encapsulated plugin, so that the contract's parsers,
- * hooks and decorations do not affect the team's routes.
+ * Adds the contract to the app. The app must be the encapsulated context of a plugin. Otherwise, the contract's
+ * parsers, hooks and decorations would also affect the team's own routes.
  */
 export async function addContract(app: FastifyInstance, options: PluginOptions): Promise<void> {
   const { contract, store, services = {}, logger, docs, health } = options;
   const server = httpServerOf(app);
   server?.adopt(app);
   const { methodsAt = addRequestState(app, store, services) } = options;
-  // With `methodsAt`, the caller is `buildServer`, which adds this check for all routes.
+  // If `methodsAt` was passed, the caller is `buildServer`, which adds this check itself, for all routes.
   if (!options.methodsAt) addFormCheck(app);
   const sendError = buildServiceErrors(options);
   addErrorReplies(app, sendError);
@@ -116,7 +127,7 @@ export async function addContract(app: FastifyInstance, options: PluginOptions):
   const operations = async (inside: FastifyInstance) => {
     addJsonBody(inside, contract);
     addRawBodies(inside, contract, allowUnreadBody);
-    // Without a prefix, this 404 handler would replace that of the app.
+    // If the contract does not have a prefix, its 404 handler would replace the app's own handler.
     if (contract.prefix !== '' && (below || options.prefix)) addNotFound(inside, methodsAt, sendError);
     await addOperations(inside, { ...options, given: { ...store.collections, services }, authFor });
   };

@@ -11,11 +11,17 @@ import type { Accepted } from './requests/request-checks.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Set on an app that `build` makes. In other apps, it exists only inside the plugin. */
+    /**
+     * The state of the app. In an app that `build` has made, every context has it; in other apps, only the context of
+     * the plugin has it.
+     */
     contractFirst: AppState;
   }
   interface FastifyRequest {
-    /** Set on every request to an app that `build` makes. In other apps, it is set only for routes of the plugin. */
+    /**
+     * The state of the request. In an app that `build` has made, every request has it; in other apps, only requests to
+     * routes of the plugin have it.
+     */
     contractFirst: RequestState;
   }
 }
@@ -32,24 +38,27 @@ export interface AppState {
 export class RequestState {
   /** The operationId of the request; undefined until the request is routed. */
   operationId: string | undefined = undefined;
-  /** The owner of the request's key; undefined if no key was checked, or if none was valid. */
+  /** The owner of the request's key. Undefined if the key was not checked, or if no valid key was sent. */
   caller: Caller | undefined = undefined;
   /** Whether the request meets a security requirement of its operation, or the operation needs no key. */
   isAdmitted = false;
   /** The parameters and the body, set when they have passed the check against the contract. */
   checked: Accepted | undefined = undefined;
-  /** Whether the handler has answered. If it has, the status of the reply is the handler's. */
+  /** True if the handler has answered. The status of the reply is then the one that the handler has chosen. */
   isAnswered = false;
   /**
-   * Whether the reply repeats the reply to an earlier request with the same `Idempotency-Key`. Undefined if no change
-   * used the key.
+   * True if the reply repeats the reply to an earlier request with the same `Idempotency-Key`, false if the change was
+   * made for this request. Undefined if no change used the key.
    */
   isReplayed: boolean | undefined = undefined;
   /** The code of the error that the server itself has sent for the request. */
   errorCode: ErrorCode | undefined = undefined;
-  /** The error that a plugin has sent as the reply. It is logged. */
+  /** The error that a plugin has sent as its reply, for the log. */
   pluginError: unknown = undefined;
-  /** The span of a traced and sampled request, and collections that add a span for each call to the store. */
+  /**
+   * The ids of the request's span, if the request is traced and sampled. Then `tracedCollections` contains collections
+   * that add a span for each call of the store.
+   */
   span: { traceId: string; spanId: string } | undefined = undefined;
   tracedCollections: object | undefined = undefined;
 }
@@ -57,7 +66,7 @@ export class RequestState {
 const STATE = Symbol('state');
 
 /**
- * Returns the state of a request. The state is created at its first use, because hooks of the app may reply to a
+ * Returns the state of a request. The state is created when it is first needed, because hooks of the app may reply to a
  * request before the engine's hooks run.
  */
 export function stateOf(request: FastifyRequest & { [STATE]?: RequestState }): RequestState {

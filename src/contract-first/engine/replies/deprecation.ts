@@ -27,8 +27,8 @@ export const joinLinks = (own: string, successor: string | undefined): string =>
   successor === undefined ? own : `${own}, ${successor}`;
 
 /**
- * The interval between reads of the clock, in milliseconds. One long timer would not work, because somebody may set the
- * clock, and because a timer cannot be longer than 24 days.
+ * How often the clock is read, in milliseconds. A single timer for the whole time until the sunset would not work:
+ * somebody may set the clock, and a timer cannot be longer than 24 days.
  */
 const INTERVAL = 60_000;
 

@@ -13,9 +13,9 @@ type Chunk = string | Uint8Array;
 export type RawBody = Chunk | AsyncIterable<Chunk>;
 
 /**
- * Converts the body to one that Fastify can send. An iterable becomes a stream, and the promise resolves when its first
- * chunk is read. An error before the first chunk is answered like any other error; a later error cuts the connection
- * (RFC 9112, section 8).
+ * Converts a body to one that Fastify can send. An iterable becomes a stream; the returned promise resolves after the
+ * first chunk was read. An error before the first chunk is answered like any other error, and a later error cuts the
+ * connection (RFC 9112, section 8).
  */
 export function toPayload(body: unknown, reply: FastifyReply, logger: Logger): Chunk | Promise<Chunk | Readable> {
   return isIterable(body) ? toStream(body[Symbol.asyncIterator](), reply, logger) : toChunk(body);
@@ -58,7 +58,8 @@ async function toStream(
       return '';
     }
     closeWhenSent(request, raw);
-    // For a HEAD, Fastify would read the whole stream, so it gets an empty one.
+    // The reply to a HEAD gets an empty stream, because Fastify would read a whole stream even though nothing of it is
+    // sent.
     if (request.method !== 'HEAD') return Readable.from(toChunks(first));
     void end();
     return Readable.from([]);
@@ -69,7 +70,7 @@ async function toStream(
 }
 
 /**
- * Calls `end` when the client has disconnected. Until the head of the reply is sent, a client that has closed its
+ * Calls `end` when the client has disconnected. Before the head of the reply is sent, a client that has closed its
  * sending side also counts as disconnected.
  */
 function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): void {
@@ -83,7 +84,10 @@ function whenGone(raw: FastifyReply['raw'], socket: Socket, end: () => void): vo
   raw.once('socket', giveUp).once('close', () => socket.off('close', end).off('end', giveUp));
 }
 
-/** Closes the connection after the reply if the server began to stop after the head of the reply was sent. */
+/**
+ * Closes the connection after the reply if the server began to stop too late for the head of the reply to contain
+ * `Connection: close`.
+ */
 function closeWhenSent({ server: { server } }: FastifyRequest, raw: FastifyReply['raw']): void {
   raw.once('finish', () => {
     if (!server.listening) server.closeIdleConnections();

@@ -12,8 +12,8 @@ import { type ReportProblem, reportIn } from '../schema/json.ts';
 import { deprecationHeaders } from './deprecation.ts';
 
 /**
- * Checks the headers of an answer.
- * @throws Error for the log if the headers break the contract, with their locations
+ * Checks the headers of a handler's answer.
+ * @throws Error for the log, with the locations in the contract, if the headers break the contract
  */
 export type CheckHeaders = (headers: object) => void;
 
@@ -26,7 +26,10 @@ export function headersOfHandler({ deprecation }: Operation, { headers }: Reply)
   return Object.entries(headers).filter(([name]) => !own.includes(name.toLowerCase()));
 }
 
-/** Builds the check of a handler's headers; undefined for a reply without such headers. */
+/**
+ * Builds the check of the headers that a handler answers with. Returns undefined if the reply does not declare such
+ * headers.
+ */
 export function buildCheckHeaders(
   buildCheck: BuildCheck,
   operation: Operation,

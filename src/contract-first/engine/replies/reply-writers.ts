@@ -14,8 +14,8 @@ import { buildWriteJson, toWritten, type WriteJson } from '../schema/json-writer
 
 export interface ReplyWriter {
   /**
-   * Checks a body, and returns it in the form that `write` expects.
-   * @throws Error for the log if the body breaks the contract, with the location
+   * Checks a body, and returns the body in the form that `write` expects.
+   * @throws Error for the log, with the location in the contract, if the body breaks the contract
    */
   check: (body: unknown, request: { id: string }) => unknown;
   /** Writes a body that `check` has returned. */
@@ -23,8 +23,8 @@ export interface ReplyWriter {
 }
 
 /**
- * Returns the writer of a declared reply in one of its media types. For undefined, returns the writer of errors with an
- * undeclared status.
+ * Returns the writer of a declared reply in one of its media types. If no reply is passed, returns the writer of errors
+ * whose status the contract does not declare.
  */
 export type WriterOf = (reply: Reply | undefined) => ReplyWriter;
 
@@ -33,7 +33,7 @@ export interface WriterOptions {
   /** For each collection, the schemas of replies that send text from the store without a check. */
   proven: Readonly<Record<string, Schema[]>>;
   toErrorBody: ToErrorBody;
-  /** The media type of errors with an undeclared status. */
+  /** The media type of errors whose status the contract does not declare. */
   errorType?: string;
 }
 
@@ -41,7 +41,7 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
   const written = inAllTypes(replies).filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, report)]));
   const toBody = buildToBody(options.toErrorBody, id, undefined);
-  /** The writer for errors of the server with an undeclared status. */
+  /** The writer of the server's errors whose status the contract does not declare. */
   const undeclared: ReplyWriter = {
     check: (body, request) => toContractsOwn(body, request, toBody),
     write: JSON.stringify,
@@ -57,11 +57,11 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
   const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
 
   /**
-   * Parses JSON text of an answer, so that it is checked and written again. A number in the text may be spelled in a
-   * way that some clients cannot read, such as 7.00E+1.
+   * Parses the JSON text of an answer, so that the value can be checked and written again. Writing it again matters,
+   * because a number in the text may be spelled in a way that some clients cannot read, such as 7.00E+1.
    */
   function parse(answered: JsonText<unknown>): unknown {
-    // Whole records are written without their internal columns.
+    // Records that were read with their internal columns are written without these columns.
     return answered.source.isWhole ? toWritten(toShown(answered.read())) : toBigints(parseExactJson(answered.text));
   }
 
@@ -76,7 +76,7 @@ function buildWriter(id: string, reply: Reply, options: WriterOptions, report: R
   return { check, write: (body) => (body instanceof JsonText ? body.text : write(body)) };
 }
 
-/** Replaces the result of `refuse` by the contract's error body. Other bodies are unchanged. */
+/** Converts the result of `refuse` to the contract's error body. Returns other bodies unchanged. */
 const toContractsOwn = (body: unknown, { id }: { id: string }, toBody: ErrorForm['toBody']): unknown =>
   body instanceof ErrorParts ? toBody(body, id) : body;
 
@@ -87,7 +87,7 @@ export interface CompiledReply {
   write: WriteJson;
 }
 
-/** Compiles the check and the writer of a reply's body. Replies with the same schema share the result. */
+/** Compiles the check and the writer for the body of a reply. Replies with the same schema share both. */
 export type CompileReply = (reply: Reply, report: ReportProblem) => CompiledReply;
 
 export function buildCompileReply(buildCheck: BuildCheck): CompileReply {

@@ -13,7 +13,10 @@ import type { ReplyWriter, WriterOf } from './reply-writers.ts';
 /** The answer of a handler, without the types of its operation. */
 export interface AnyAnswer {
   status: number;
-  /** The media type of the body, which the handler must name only if the contract declares several for the status. */
+  /**
+   * The media type of the body. A handler must name it only if the contract declares several media types for the
+   * status.
+   */
   type?: string;
   body?: unknown;
   headers?: Record<string, string>;
@@ -23,7 +26,7 @@ export interface AnyAnswer {
 
 const NO_HEADERS = {};
 
-/** How replies with one status and one media type are checked and written. */
+/** The form of an answer: how replies with one status and one media type are checked and written. */
 interface Form extends ReplyWriter {
   checkHeaders: CheckHeaders | undefined;
   /** The value of `Content-Type`. */
@@ -33,8 +36,8 @@ interface Form extends ReplyWriter {
 }
 
 /**
- * Sends an answer. Returns undefined if it is already sent. Otherwise returns the reply: for a stream, or if a plugin
- * has an asynchronous hook.
+ * Sends an answer. Returns undefined if the whole answer was sent synchronously. For a stream, or if a plugin has an
+ * asynchronous hook, returns the reply.
  */
 type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | undefined | Promise<FastifyReply>;
 
@@ -54,7 +57,8 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
   const head = { successor, toNextLink, varies: operation.replies.some(({ others }) => others.length > 0) };
 
   /**
-   * Sends a body that is not JSON. The headers are set last: if making the body fails, the error is sent without them.
+   * Sends a body that is not JSON. The headers of the answer are set after the body was made: if making the body fails,
+   * the error reply must not contain these headers.
    */
   async function sendRaw(reply: FastifyReply, answer: AnyAnswer, type: string, declared: Reply): Promise<FastifyReply> {
     const body = answer.body instanceof ErrorParts ? toErrorText(answer.body, declared) : answer.body;
@@ -77,8 +81,8 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
 }
 
 /**
- * Builds the function that finds the form of an answer by its status and, if it names one, its media type. Each form is
- * made when it is first needed.
+ * Builds the function that finds the form of an answer. The form depends on the status, and on the media type if the
+ * answer names one. Each form is made when the first answer needs it.
  */
 function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: SendParts): (answer: AnyAnswer) => Form {
   const forms = new Map<number | string, Form>();
@@ -111,8 +115,8 @@ const inType = (declared: Reply | undefined, type: string): Reply | undefined =>
 
 interface Head extends Pick<SendParts, 'successor' | 'toNextLink'> {
   /**
-   * True if the operation declares several media types for a status. Then every answer may depend on `Accept`, even the
-   * 406 for a client that accepts none of them.
+   * True if the operation declares several media types for some status. Then every answer of the operation may depend
+   * on `Accept`, even the 406 for a client that accepts none of the types.
    */
   varies: boolean;
 }

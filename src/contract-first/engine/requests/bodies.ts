@@ -13,7 +13,10 @@ import { type CodeAndMessage, HttpError, invalidRequest, TOO_LARGE } from '../er
 import { cut, problemAt } from '../errors/problem.ts';
 
 const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
-/** The header of a 415 that lists the accepted encodings (RFC 9110, section 12.5.3). */
+/**
+ * The headers of a 415 for a body with a content coding. They tell the client which codings are accepted (RFC 9110,
+ * section 12.5.3).
+ */
 const ACCEPTED_CODING = { headers: { 'accept-encoding': 'identity' } };
 const NOT_UTF8: CodeAndMessage = ['malformed_json', 'The body is not UTF-8.'];
 /** JSON must not begin with a byte order mark (RFC 8259, section 8.1). */
@@ -33,8 +36,8 @@ export function addJsonBody(app: FastifyInstance, contract: AnyContract): void {
 }
 
 /**
- * Returns the media types of all bodies. `application/json` is always one of them, so that operations that do not take
- * JSON reply with 415 to it.
+ * Returns the media types of all bodies in the contract. `application/json` is always one of them, so that each
+ * operation that does not accept JSON replies to it with its own 415.
  */
 export function mediaTypesOf({ operations }: AnyContract): string[] {
   const contents = [...operations.values()].flatMap(({ body }) => body?.contents ?? []);
@@ -42,8 +45,9 @@ export function mediaTypesOf({ operations }: AnyContract): string[] {
 }
 
 /**
- * Builds the hook that replies with 415 to media types that only other operations accept. `all` lists the types of all
- * operations. If there is only one type, no hook is needed, because Fastify itself rejects all others.
+ * Builds the hook of an operation that replies with 415 to media types which only other operations accept. `all`
+ * contains the media types of all operations. If there is only one, no hook is needed, because Fastify itself rejects
+ * all others.
  */
 export function buildTypeCheck({ body }: Operation, all: string[]): onRequestHookHandler[] {
   if (!body || all.length === 1) return [];
@@ -77,8 +81,8 @@ function parse(body: Buffer, coding = 'identity'): unknown {
 }
 
 /**
- * Adds the parsers of bodies that are streamed to handlers. Calls `take` for each request with such a body, with the
- * limit of the body in bytes.
+ * Adds the parsers for bodies that are streamed to handlers. For each request with such a body, calls `take` with the
+ * request and the largest allowed size of its body in bytes.
  */
 export function addRawBodies(
   app: FastifyInstance,
@@ -104,7 +108,7 @@ export function addRawBodies(
 /**
  * Yields the chunks of a body. If the handler stops reading, the remaining chunks are dropped, so that the next request
  * on the connection can be read.
- * @throws HttpError if the body is too large, or if the client disconnects before its end
+ * @throws HttpError if the body is too large, or if the client disconnects before the end of the body
  */
 async function* readUpTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Array> {
   let bytes = 0;

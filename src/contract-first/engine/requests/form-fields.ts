@@ -32,8 +32,8 @@ export interface FormFile<Name = string> {
 export type FormPart = FormField | FormFile;
 
 /**
- * How a part is read. A part for an object is JSON, unless the contract names another media type (OpenAPI 3.1, section
- * 4.8.15.1).
+ * How a form part is read. By default, a part whose schema is an object is JSON. The contract can name another media
+ * type (OpenAPI 3.1, section 4.8.15.1).
  */
 export type PartKind = 'text' | 'json' | 'file';
 
@@ -44,7 +44,8 @@ export function kindOfPart(part: Schema): PartKind | undefined {
 }
 
 /**
- * Returns the schema, or the alternative in its `anyOf` or `oneOf`, that is a file. Returns undefined if there is none.
+ * Returns the schema of a file: the given schema, or an alternative in its `anyOf` or `oneOf`. Returns undefined if the
+ * part cannot be a file.
  */
 export function fileOf(part: Schema): Schema | undefined {
   const { format, anyOf = [], oneOf = [] } = keywordsOf(part);
@@ -53,15 +54,18 @@ export function fileOf(part: Schema): Schema | undefined {
 
 const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array';
 
-/** Returns the schema of one part. If the field may have several parts, this is the schema of an array item. */
+/**
+ * Returns the schema of a single part. If a form may contain several parts for the field, the field is an array, and
+ * this is the schema of its items.
+ */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
 /** How many parts a field may have if its schema has no `maxItems`. */
 const MAX_ITEMS = 1000;
 
 /**
- * Builds the check for the end of a form. It throws if fields are missing or have a wrong number of parts, and fills in
- * the defaults of fields that were not sent.
+ * Builds the check that runs at the end of a form. The check throws if a required field is missing, or if a field has
+ * too few or too many parts. It also fills in the defaults of fields that were not sent.
  */
 export function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
   const properties = formFieldsOf(schema).map(([name, field]) => {
@@ -90,7 +94,10 @@ const toTypes = ({ contentType = '' }: EncodingNode = {}): string[] =>
 const isAmong = (types: string[], type: string) =>
   types.length === 0 || types.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))));
 
-/** Checks a part, converts its value, and adds the value to `given`. @throws HttpError if the part is not valid */
+/**
+ * Checks a part, converts its value, and adds the value to `given`.
+ * @throws HttpError if the part is not valid
+ */
 export type Take = (part: FormPart, given: Values) => void;
 
 /** Builds the checks of parts, by the names of their fields. */

@@ -33,8 +33,8 @@ import type { Values } from './parameter-values.ts';
 export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<FormPart>;
 
 /**
- * The memory that the fields of one form may take without its files, and the overhead that is counted for each field,
- * in bytes.
+ * The memory that all fields of one form may take, without files, and the overhead that is added for each field. Both
+ * are in bytes.
  */
 const MAX_FIELDS = 1024 * 1024;
 const FIELD = 100;
@@ -48,7 +48,7 @@ export function buildToParts(buildCheck: BuildCheck, content: Content, report: R
   const files = formFieldsOf(content.schema)
     .filter(([, field]) => isFile(field))
     .map(([name]) => toBytes(name));
-  // The library is loaded here, so that only contracts with forms load it.
+  // @fastify/busboy is loaded here, so that services without forms do not load it.
   const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
 
   return (bytes, contentType) => {
@@ -73,7 +73,7 @@ interface Form {
 
 async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): AsyncGenerator<FormPart> {
   const given: Values = new NullProtoObject();
-  // Without a listener, an error that Busboy emits while nobody waits for a part would stop the process.
+  // Busboy may emit an error while nobody waits for a part. Without a listener, this error would stop the process.
   busboy.on('error', () => {});
   const arriving = takeAsTheyArrive(busboy, form, given);
   const parts = on(busboy, 'part', { close: ['finish'] });
@@ -83,7 +83,7 @@ async function* readParts(bytes: Bytes, busboy: BusboyInstance, form: Form): Asy
       yield part;
       stream?.resume();
     }
-    // The loop may have ended without an error although the last field was invalid.
+    // If the last field was invalid, the loop above has ended without an error, so the failure is thrown here.
     if (arriving.failure) throw arriving.failure;
   } catch (error) {
     throw toHttpError(error);
@@ -106,8 +106,8 @@ interface Arriving {
 }
 
 /**
- * Checks parts when they arrive, not when the handler takes them. So no more parts can wait for a slow handler than the
- * form allows.
+ * Checks each part as soon as it arrives, even if the handler has not taken it yet. So a form that exceeds its limits
+ * is rejected early, and its parts cannot pile up behind a slow handler.
  */
 function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, given: Values): Arriving {
   const arriving: Arriving = { charset };
@@ -134,7 +134,7 @@ function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, give
   busboy.on('field', (name, value) => {
     size += value.length + FIELD;
     if (size > MAX_FIELDS) fail(new HttpError(...TOO_LARGE));
-    // `String`, because a part may lack a name.
+    // The type of `name` is wrong: a part may lack a name, and the name is then undefined.
     else if (!busboy.destroyed)
       add(() => ({ name: decode(String(name), name), value: decode(value, name, arriving.charset) }));
   });
@@ -166,8 +166,8 @@ const toCharset = (contentType: string): string | undefined => CHARSET.exec(cont
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
 /**
- * Makes Busboy read all text as Latin-1, which keeps each byte as one character. Otherwise Busboy would replace invalid
- * bytes by U+FFFD. `decode` decodes the text later.
+ * Makes Busboy read all text as Latin-1, so that each byte becomes one character, and `decode` can decode the bytes
+ * later. Otherwise Busboy would replace invalid bytes by U+FFFD.
  */
 function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
   onPartHeaders(busboy, (headers) => {
@@ -179,8 +179,8 @@ function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
 }
 
 /**
- * Decodes a text in which each character is one byte.
- * @throws HttpError if the bytes are not valid in the character set, whose name is from the Encoding Standard
+ * Decodes a text in which each character stands for one byte. `charset` is a name from the Encoding Standard.
+ * @throws HttpError if the bytes are not valid in this character set
  */
 function decode(bytes: string, name: string, charset = 'utf-8'): string {
   try {

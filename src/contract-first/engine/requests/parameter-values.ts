@@ -30,8 +30,8 @@ type ToValues = (texts: Texts, problems: Problem[], raw: Raw) => Values;
 type Read = (given: string | string[], problems: Problem[], raw: Raw) => unknown;
 
 /**
- * Builds the conversion of the parameters at one location. Unknown parameters, and text that does not fit its schema,
- * stay text: the check of the request reports both later.
+ * Builds the conversion of the parameters at one location. Unknown parameters, and texts that do not fit the type of
+ * their schema, stay text: the check of the request reports them later.
  */
 export function buildToValues(
   { path, parameters }: Pick<Operation, 'path' | 'parameters'>,
@@ -52,7 +52,10 @@ export function buildToValues(
     return values;
   };
 
-  /** Adds the value of an object's field, or of an unknown parameter, to `values`. */
+  /**
+   * Adds a parameter whose name is not declared to `values`: as the field of an object parameter if the name belongs to
+   * one, and otherwise under its own name.
+   */
   function addOther(values: Values, name: string, ...given: Parameters<Read>): void {
     const field = findField(name);
     if (field) {
@@ -90,8 +93,8 @@ function buildRead(parameter: Parameter, path: string, buildIsValid: BuildIsVali
 const toListItems = (line: string) => line.split(',').flatMap((item) => item.trim() || []);
 
 /**
- * Builds the reader of a parameter that may be repeated. If the schema allows both a single value and an array, a
- * parameter that was sent once becomes a single value.
+ * Builds the reader of a parameter that may be sent several times. If the schema allows both a single value and an
+ * array, a parameter that was sent once is read as a single value.
  */
 function buildReadRepeated({ schema, int64s }: Parameter, toItem: ToValue, buildIsValid: BuildIsValid): Read {
   const readAll: Read = (given) => [given].flat().map(toItem);
@@ -125,8 +128,8 @@ function buildReadOne(at: string, toValue: ToValue): (given: string | string[], 
 type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
 
 /**
- * Builds the conversion of header parameters. It reads `rawHeaders`, because Node's object of headers drops the second
- * line of a repeated header, or joins it to the first.
+ * Builds the conversion of header parameters. It reads `rawHeaders`: in Node's object of headers, the second line of a
+ * repeated header is lost, or joined to the first line.
  */
 export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
   const names = new Map(parameters.map(({ name }) => [name.toLowerCase(), name]));
@@ -144,7 +147,10 @@ export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsVal
   };
 }
 
-/** Returns the items of an array in the query. If the parameter was sent several times, only the first one counts. */
+/**
+ * Returns the items of an array in the query that was sent as one text. If the parameter was sent several times,
+ * returns the items of the first one.
+ */
 function toJoined(url: string, name: string, separator: RegExp): string[] {
   // Finds the start of the query at the same character as the router and Fastify's parser.
   const pairs = url.replace(/^.[^?]*./, '').split('&');
@@ -157,7 +163,7 @@ function toJoined(url: string, name: string, separator: RegExp): string[] {
   );
 }
 
-/** Returns the items of an array in the path; `fromEnd` is the number of path segments after it. */
+/** Returns the items of an array in the path. `fromEnd` is the number of path segments that follow the array. */
 function toJoinedPart(url: string, fromEnd: number): string[] {
   const parts = url.replace(/[?#].*/s, '').split('/');
   return (parts.at(-1 - fromEnd) as string).split(',').map(decodeURIComponent);

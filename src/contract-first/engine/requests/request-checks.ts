@@ -1,7 +1,7 @@
 /**
- * Checks requests against the contract, by JSON Schema 2020-12 as in OpenAPI 3.1. The types in bodies are not coerced,
- * numbers in parameters have only one spelling, and unknown parameters are a 400. One error lists all problems of a
- * request.
+ * Checks requests against the contract, with JSON Schema 2020-12 as used by OpenAPI 3.1. The types of values in bodies
+ * are not coerced, each number in a parameter has only one valid spelling, and unknown parameters are answered with
+ * 400. One error lists all problems of a request.
  */
 import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
@@ -27,7 +27,7 @@ export interface Accepted {
   header: Values;
   body: unknown;
   /**
-   * The digest of the parameters and the body, made before defaults are filled in. Undefined without an
+   * The digest of the parameters and the body before defaults were filled in. Undefined if the request has no
    * `Idempotency-Key`.
    */
   digest?: string;
@@ -47,8 +47,8 @@ interface SentRequest {
 }
 
 /**
- * Checks a request. The parameters in `sent` stay unchanged. The body becomes part of the result, and is changed in
- * place: it gets bigints and defaults.
+ * Checks a request. Leaves the parameters in `sent` unchanged. The body is changed in place, and becomes part of the
+ * result: its 64-bit integers become bigint, and missing fields get their defaults.
  */
 export type CheckRequest = (sent: SentRequest) => Accepted | RequestProblems;
 
@@ -60,7 +60,7 @@ export function buildCheckRequest(buildCheck: BuildCheck, operation: Operation, 
   const { required = false, contents = [] } = body ?? {};
   const [check, ...others] = contents.map((content) => {
     const { type, kind, schema } = content;
-    // A PATCH gets no defaults, because fields that it omits keep their values.
+    // The body of a PATCH gets no defaults: a field that the client omits must keep its stored value.
     const own = operation.method === 'PATCH' ? withoutDefaults(schema) : schema;
     const at = toPointerOf('requestBody', 'content', type, 'schema');
     if (kind === 'json') return buildOne(buildCheck, operation, { required, schema: own, at }, report);
@@ -91,8 +91,8 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
 }
 
 /**
- * Styles of parameters that are objects or JSON. The defaults of their fields, and the numbers in JSON, may have the
- * wrong JavaScript type.
+ * Styles of parameters whose value is an object or JSON. Numbers in such JSON, and defaults of such fields, may have
+ * the wrong JavaScript type, and must be converted.
  */
 const WITHIN = ['json', 'deep', 'fields'];
 
@@ -154,8 +154,8 @@ function buildOne(
 }
 
 /**
- * Finds the parameters whose numbers may have the wrong JavaScript type: those with defaults, objects and JSON. Numbers
- * that were sent as text are already converted.
+ * Finds the parameters whose numbers may have the wrong JavaScript type: parameters with defaults, objects and JSON.
+ * Numbers in other parameters were already converted from text.
  */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: location, schema, int64s, writing }) => {
@@ -193,8 +193,8 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
 }
 
 /**
- * Makes a digest of parsed values. The order of fields does not affect it, nor whether an integer is a number or a
- * bigint, nor a body that is streamed to the handler.
+ * Makes a digest of parsed values. It does not depend on the order of fields, nor on whether an integer is a number or
+ * a bigint. A body that is streamed to the handler is not part of the digest.
  */
 const toDigest = (values: unknown[]): string => hash('sha256', stringify(values, sortFields) as string, 'base64url');
 

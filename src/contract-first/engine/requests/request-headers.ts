@@ -1,6 +1,6 @@
 /**
- * Functions for handlers that read request headers: `If-Match` and `If-None-Match` (RFC 9110, section 13), with the
- * revision of a record as its entity tag, and `Accept`.
+ * Functions with which handlers read request headers: `Accept`, and `If-Match` and `If-None-Match` (RFC 9110, section
+ * 13). Entity tags are the revisions of records.
  */
 import { parseInt64 } from '../../json/exact-number.ts';
 import { toMediaType } from '../contract/replies.ts';
@@ -9,8 +9,8 @@ import { toMediaType } from '../contract/replies.ts';
 export const toTag = (revision: bigint) => `"${revision}"`;
 
 /**
- * How many tags of a header are used. Each one becomes a bound value of the SQL statement, and databases limit their
- * number.
+ * The most entity tags of a header that are used. Each tag becomes a bound value in a SQL statement, and databases
+ * limit the number of bound values.
  */
 const MOST_TAGS = 100;
 
@@ -29,13 +29,13 @@ export function ifMatch(header: string, name = 'revision'): Record<string, bigin
 }
 
 /**
- * True if `If-None-Match` is `*`, or contains the tag of this revision, weak or strong. A GET is then answered with
- * 304.
+ * True if `If-None-Match` is `*`, or contains the entity tag of this revision, weak or strong. The handler of a GET
+ * then answers with 304.
  */
 export const isUnchanged = (header: string | undefined, revision: bigint): boolean =>
   header !== undefined && (header.trim() === '*' || toTags(header).some((tag) => tag.revision === revision));
 
-/** True if `If-None-Match` is `*`, or contains this tag, weak or strong. */
+/** True if `If-None-Match` is `*`, or contains this entity tag, weak or strong. */
 export const isTagIn = (header: string | undefined, tag: string): boolean =>
   header !== undefined &&
   (header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([one]) => one === tag.replace(/^W\//, '')));
@@ -50,13 +50,13 @@ function toTags(header: string): { revision: bigint; isWeak: boolean }[] {
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`);
 /**
- * Matches quoted parameters, which may contain commas. If a quote is not closed, the match extends to the end of the
- * header.
+ * Matches the quoted values of parameters, which may contain commas. If a quotation mark is not closed, the match
+ * extends to the end of the header.
  */
 const QUOTED = /"(?:[^"\\]|\\.)*["\\]?/gs;
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** How many media ranges of the header are read. A longer list is an attack. */
+/** The most media ranges of `Accept` that are read. A longer list can only be an attack. */
 const MOST_RANGES = 100;
 
 interface Range {
@@ -66,10 +66,10 @@ interface Range {
 }
 
 /**
- * Returns the type in `types` that the client prefers by its `Accept` (RFC 9110, section 12.5.1). If the client likes
- * several equally, returns the first of them; if it accepts none, undefined. Without the header, a client accepts every
- * type. A range with parameters counts only if the client does not also send it without parameters. Malformed ranges
- * are ignored.
+ * Returns the type in `types` that the client prefers, according to its header `Accept` (RFC 9110, section 12.5.1). Of
+ * several types that the client likes equally, returns the first one. Returns undefined if the client accepts none of
+ * the types. A client without this header accepts every type. A media range with parameters is only used if the same
+ * range is not also in the header without parameters. Malformed media ranges are ignored.
  */
 export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
   const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);
@@ -79,7 +79,7 @@ export function preferredType<Type extends string>(accept: string | undefined, t
   let highest = 0;
   for (const type of types) {
     const name = toMediaType(type);
-    // The most specific range that matches the type decides.
+    // If several media ranges match the type, the most specific one gives the weight.
     const weight = weights.get(name) ?? weights.get(`${name.split('/', 1)}/*`) ?? weights.get('*/*') ?? 0;
     if (weight <= highest) continue;
     preferred = type;

@@ -11,8 +11,8 @@ import { typesOf } from '../schema/value-types.ts';
 export type ToValue = (text: string) => unknown;
 
 /**
- * Builds the conversion for a schema. If the schema allows several types, the conversion tries them in ORDER, and uses
- * the first value that fits.
+ * Builds the conversion of a parameter's text for a schema. If the schema allows several types, the conversion tries
+ * them in the order of ORDER, and returns the first value that fits the schema.
  */
 export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: BuildIsValid): ToValue {
   const types = typesOf(schema);
@@ -24,7 +24,7 @@ export function buildToValue(schema: Schema, isInt64: boolean, buildIsValid: Bui
 
 export type BuildIsValid = (schema: Schema) => (value: unknown) => boolean;
 
-/** The code and the words of the problem that a parameter or field was sent more than once. */
+/** The code and the message of the problem that a parameter or a form field was sent more than once. */
 export const REPEATED = ['repeated', 'is given more than once'] as const;
 
 /** The order in which types are tried. `string` is last, because every text is a string. */
