@@ -23,18 +23,23 @@ function readPackageFiles() {
     .filter((path) => !IS_LEFT_OUT.test(path));
 }
 
-/** Writes only files that have changed, each in one step, because running servers may still load some of them. */
+/**
+ * Writes only files that have changed. Each file is replaced in one step, because a running server may load it at the
+ * same time.
+ */
 export async function buildPackage(folder = join(PACKAGE, 'dist')) {
   const made = new Set(['cli/recheck.cjs']);
   for (const path of readPackageFiles()) {
     const content = readFileSync(join(PACKAGE, path));
-    // JavaScript is compiled as well, because it may import TypeScript, as some rules of the lint do.
+    // JavaScript files are compiled like TypeScript, because some of them import TypeScript, such as the rules of the
+    // lint. `compile` changes the names in these imports.
     const isCode = /\.[jt]s$/.test(path) && !path.endsWith('.d.ts');
     const target = isCode ? path.replace(/ts$/, 'js') : path;
     write(join(folder, target), isCode ? Buffer.from(await compile(content.toString(), path)) : content);
     made.add(target);
   }
-  // The code of recheck is copied, because npm cannot bundle a package that a workspace shares with its root.
+  // Copies the code of recheck into this package. npm cannot bundle recheck, because the workspace shares it with the
+  // root.
   write(join(folder, 'cli/recheck.cjs'), readFileSync(require.resolve('recheck/lib/browser.js')));
   for (const one of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(one.parentPath, one.name).slice(folder.length + 1);
@@ -49,7 +54,10 @@ function write(file, content) {
   renameSync(`${file}.${process.pid}`, file);
 }
 
-/** Removes the declarations that no entry point imports. The compiler has written one for each file. */
+/**
+ * Removes the declarations that no entry point imports, directly or not. The compiler has written declarations for all
+ * files.
+ */
 function dropUnusedDeclarations() {
   const { exports: entryPoints } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
   const used = new Set();

@@ -16,7 +16,10 @@ const contract = findContractOrExit();
 
 const ours = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Shows progress on standard error, because standard output belongs to the service: `npm start` builds it first. */
+/**
+ * Prints progress on standard error. `npm start` runs this build first, and then standard output belongs to the
+ * service.
+ */
 const say = (text) => process.stderr.write(`${text} …\n`);
 
 if (!existsSync('dist/built-from')) say('The first build takes some ten seconds');
@@ -24,8 +27,8 @@ await prepareEngine();
 
 const TYPESCRIPT = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
 /**
- * The checks. `generate` is the first, because its messages about missing handlers are clearer than those of the
- * compiler.
+ * The checks. `generate` is the first, so that its message about a missing handler is printed, which is clearer than
+ * that of the compiler.
  */
 const CHECKS = [
   [`--import=${ours('typescript/register.js')}`, ours(`main.${isSource ? 'ts' : 'js'}`), 'generate', '--check'],
@@ -37,11 +40,12 @@ const CHECKS = [
     String(process.stderr.isTTY ?? false),
   ],
 ];
-/** Files that influence the checks: the settings, and npm's list of the installed packages. */
+/** Files other than sources that influence the checks: the settings, and npm's list of the installed packages. */
 const SETTINGS = ['package.json', 'tsconfig.json', join(dirname(TYPESCRIPT), '../../.package-lock.json')];
 
 /**
- * Hashes the contents of all files that a build reads. The times of files would be wrong after a checkout or a copy.
+ * Hashes the contents of all files that a build reads. The files' times would not do, because a checkout or a copy
+ * changes them.
  */
 function toDigest(program) {
   const hash = createHash('sha256');
@@ -60,7 +64,7 @@ async function findFault() {
   return fault && (fault.stdout + fault.stderr || String(fault));
 }
 
-// The files are read only once, so that the digest is that of the compiled files.
+// Reads the files only once, so that the digest belongs to exactly the files that are compiled.
 const program = readProgram();
 const digest = toDigest(program);
 if (!existsSync('dist/built-from') || readFileSync('dist/built-from', 'utf8') !== digest) {

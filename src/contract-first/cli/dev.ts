@@ -20,7 +20,7 @@ const env = {
   API_KEYS: process.env.API_KEYS || makeKey(withoutScope(readPackage().name ?? '')),
 };
 
-/** The time to wait for further changes before work starts, in milliseconds. */
+/** The time to wait for further changes after a change, in milliseconds. */
 const TOGETHER = 50;
 
 let server: ChildProcess | undefined;
@@ -40,7 +40,8 @@ async function stop(): Promise<void> {
 async function restart(): Promise<void> {
   if (isBroken) return reportErrors(1);
   await prepareEngine();
-  // The old server stops before `dist/` is replaced: if it is still starting, it would load files of both programs.
+  // Stops the old server before `dist/` is replaced. Otherwise, an old server that is still starting would load files
+  // of both programs.
   await placeProgram(undefined, '', stop);
   const started = spawn(process.execPath, ['dist/src/main.js'], { stdio: 'inherit', env });
   server = started.once('exit', () => {
@@ -53,8 +54,8 @@ async function restart(): Promise<void> {
 let working = Promise.resolve();
 
 /**
- * Runs the work once for changes that arrive together, and only after all earlier work has ended, so that a server
- * starts with the code that belongs to its contract.
+ * Builds a function that runs `work` once for all changes within `TOGETHER`. The work starts only after all earlier
+ * work has ended, so that a server never starts while `generate` still writes files for its contract.
  */
 function soon(work: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -74,7 +75,8 @@ function reportErrors(count: number): void {
 }
 
 /**
- * Runs `generate` in another process, because it loads modules of the service, and a process loads a module only once.
+ * Runs `generate` in another process. It loads the service's modules, and one process would load a module only once,
+ * even after changes.
  */
 async function generate(): Promise<void> {
   const command = [...process.execArgv, process.argv[1] as string, 'generate'];
@@ -82,14 +84,14 @@ async function generate(): Promise<void> {
   const wasBroken = isBroken;
   isBroken = code !== 0;
   if (isBroken) reportErrors(1);
-  // If `generate` has changed a file, the compiler notices and restarts the server. If a correction changes no file,
-  // this line restarts it.
+  // Starts the server again after a correction that changes no generated file. If `generate` has changed a file, the
+  // compiler notices and restarts the server.
   else if (errorCount === 0 && (wasBroken || !server)) restartSoon();
 }
 
 /**
- * Calls the compiler's timers after `TOGETHER`, because its own watcher would wait a quarter of a second after a
- * change.
+ * Replaces the delays of the compiler's timers by `TOGETHER`, because the compiler would wait a quarter of a second
+ * after a change.
  */
 const system: ts.System = { ...ts.sys, setTimeout: (work, _delay, ...args) => setTimeout(work, TOGETHER, ...args) };
 
@@ -102,14 +104,15 @@ const host = ts.createWatchCompilerHost(
   (_status, _newLine, _options, errors) => {
     errorCount = errors;
     if (errors) reportErrors(errors);
-    // If `generate` has failed, it runs again, because the developer may have added the missing handler.
+    // If the last `generate` failed, it runs again after a change of the code, because the developer may have added the
+    // missing handler.
     else if (errors === 0) (isBroken ? generateSoon : restartSoon)();
   },
 );
 
 /**
- * Watches the files of a folder. Watching single files with Node 20's `watch` would miss changes by an editor that
- * replaces the file. `dist` is ignored, also that of a package below `src/`.
+ * Calls `then` for each change in a folder. Node 20's own `watch` would miss changes by editors that replace a file.
+ * Ignores each folder `dist`, also that of a package below `src/`.
  */
 function onChange(folder: string, then: (file: string) => void): void {
   const ignored = (path: string) => /^(dist|node_modules)$/.test(basename(path));
@@ -119,7 +122,7 @@ function onChange(folder: string, then: (file: string) => void): void {
 await generate();
 say(`Keys that are valid: ${env.API_KEYS}`);
 ts.createWatchProgram(host);
-// All files of the folder are watched, because a contract may be in several files.
+// Watches all files in the contract's folder, because a contract may be in several files.
 onChange(dirname(contract), (file) => /\.(ya?ml|json)$/.test(file) && generateSoon());
 onChange('src', (file) => !file.endsWith('.ts') && restartSoon());
 const end = () => stop().then(() => process.exit(0));

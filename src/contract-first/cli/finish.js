@@ -1,6 +1,7 @@
 /**
  * `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and writes its reference page. It
- * runs in its own process, because a process loads each module only once, and the modules of a service change.
+ * runs in its own process. `dev` finishes a contract repeatedly, and one process would not load the changed modules of
+ * the service again.
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,8 +9,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [, , folder, contract] = process.argv;
-// The modules are loaded from the package that the program imports, so that the same code finishes the contract and
-// reads it.
+// Loads the modules from the package that the program in `folder` imports. So the code that finishes the contract has
+// the same version as the code that reads it.
 const entry = createRequire(join(folder, 'src/main.js')).resolve('contract-first');
 const built = (path) => import(pathToFileURL(join(entry, '../..', path)).href);
 const [

@@ -1,6 +1,6 @@
 /**
- * The command `contract-first`. Developers run it in the folder of their service. Each tool is loaded only when a
- * command needs it.
+ * The command `contract-first`. Developers run it in the folder of their service. A tool, such as the compiler, is
+ * loaded only by commands that need it.
  */
 import { toPrintableLines } from '../json/literals.ts';
 import { type Command, type CommandCall, runCommand } from '../operate/commands/command-line.ts';
@@ -8,14 +8,17 @@ import { withProgress } from './progress.ts';
 import { ProjectError } from './project.js';
 import { findMissingTools, type Tool } from './tools.ts';
 
-/** The tools of commands that read and write TypeScript. Redocly reads contracts in several files. */
+/**
+ * The tools of commands that read and write TypeScript. Redocly is among them, because it bundles contracts in several
+ * files.
+ */
 const COMPILER: Tool[] = ['typescript', 'openapi-typescript', 'ts-blank-space', '@redocly/openapi-core'];
 const LINTER: Tool[] = ['@redocly/openapi-core', 'ts-blank-space'];
 const ANY_NUMBER = [0, Number.POSITIVE_INFINITY] as const;
 
 /**
- * Runs a command if its tools are installed. Some modules, such as `build.js`, run when they are imported, and set the
- * exit code themselves.
+ * Runs a command if its tools are installed. Some modules, such as `build.js`, do their work when they are imported,
+ * and set the exit code themselves.
  */
 const having =
   (tools: Tool[], load: (call: CommandCall) => Promise<unknown>): Command['run'] =>

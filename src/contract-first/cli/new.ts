@@ -29,10 +29,10 @@ const TOOLS: Tool[] = [
   'typescript',
 ];
 
-/** The options for Node to run tests in TypeScript. */
+/** The options by which Node runs tests in TypeScript. */
 const TEST = [`--import=${new URL('typescript/register.js', import.meta.url)}`, '--test'];
 
-/** The scripts in package.json. They use no syntax of a shell, so that they also run on Windows. */
+/** The scripts in package.json. They must also run on Windows, so they use no shell syntax. */
 const SCRIPTS = {
   generate: 'contract-first generate',
   build: 'contract-first build',
@@ -43,7 +43,7 @@ const SCRIPTS = {
   types: 'tsc',
 };
 
-/** Values that `npm init -y` writes into package.json, and that `new` replaces, because a service cannot use them. */
+/** Values that `npm init -y` writes into package.json. `new` replaces them, because a service cannot use them. */
 const OF_NPM_INIT: Record<string, unknown> = {
   type: 'commonjs',
   'scripts.test': 'echo "Error: no test specified" && exit 1',
@@ -93,7 +93,10 @@ function enter(folder: string): void {
   process.chdir(folder);
 }
 
-/** Checks the name in package.json, which `npm init` makes of the folder. @throws ProjectError */
+/**
+ * Checks the package's name, which `npm init` has derived from the folder's name.
+ * @throws ProjectError if keys and files of the service cannot have this name
+ */
 async function checkName(): Promise<void> {
   const { findNameProblem } = await import('./generate/service-files.ts');
   const { name } = readPackage();
@@ -103,7 +106,7 @@ async function checkName(): Promise<void> {
 
 type Fields = Record<string, unknown>;
 
-/** Adds missing fields to package.json, replaces those of `npm init`, and returns the name of the service. */
+/** Adds missing fields to package.json, replaces the values in `OF_NPM_INIT`, and returns the name of the service. */
 function completePackage(): string {
   const before: Fields = JSON.parse(readFileSync('package.json', 'utf8'));
   const name = before.name ?? toName(basename(resolve('.')));
@@ -127,7 +130,7 @@ function completePackage(): string {
     return target;
   };
   const after = fill({ ...before }, wanted, '');
-  // The fields are in the usual order of a package.json.
+  // `wanted` comes first, because its fields are in the usual order of a package.json.
   const text = `${JSON.stringify({ ...wanted, ...after }, null, 2)}\n`;
   if (added.length + changed.length > 0) writeFileSync('package.json', text);
   if (added.length > 0) say(`package.json: added ${added.join(', ')}`);
@@ -135,7 +138,7 @@ function completePackage(): string {
   return String(name);
 }
 
-/** Makes a service's name from its folder's name. API keys and the files of the service begin with this name. */
+/** Converts the name of a folder to a service's name. API keys and the files of the service begin with this name. */
 const toName = (folder: string) =>
   folder
     .toLowerCase()
@@ -177,23 +180,26 @@ async function install(): Promise<void> {
     throw new ProjectError('npm install failed: run it again, and then this command.');
 }
 
-/** Returns the path for a copy of the contract in the service, such as `openapi/books.yaml`. */
+/** Returns the path for the copy of the contract, such as `openapi/books.yaml`. */
 const toContractFile = (source: string) => `openapi/${toName(parse(source.replace(/[?#].*$/, '')).name)}.yaml`;
 
 const NOT_SERVED =
   'The contract is not served as it is: change it as the table says, and run this command again. Nothing was written.';
 
 /**
- * The codes of errors if a contract in several files, or the `errors.ts` of an earlier run, needs a tool that is not
- * installed yet.
+ * The codes of the errors that are thrown if reading the contract needs a tool that is not installed yet. This happens
+ * for a contract in several files, or if an earlier run has written `src/errors.ts`.
  */
 const WAITS_FOR_TOOLS = ['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'];
 
-/** A contract that was read before anything is written. */
+/** The result of reading the contract before anything is written. */
 interface ReadGiven {
-  /** Whether the contract cannot be served as it is. */
+  /** True if the contract cannot be served as it is. */
   isRefused: boolean;
-  /** Undefined if the contract is already in the service, or waits for tools. */
+  /**
+   * The judgement of the contract. Undefined if the service already has the contract, or if reading it must wait for
+   * tools.
+   */
   inspected?: Inspected;
 }
 
@@ -241,7 +247,10 @@ async function writeRead(inspected: Inspected, out: string): Promise<true> {
   return true;
 }
 
-/** Inspects a contract that had to wait for tools, in a process that finds them. Returns true if the contract is written. */
+/**
+ * Runs `inspect` for a contract that could not be read before tools were installed. A new process is needed, because
+ * this one does not find the new tools. Returns true if the contract was written.
+ */
 async function inspectAgain(source: string, out: string): Promise<boolean> {
   const args = [...process.execArgv, process.argv[1] as string, 'inspect', source, '--new', '--write', out];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit');
@@ -251,17 +260,17 @@ async function inspectAgain(source: string, out: string): Promise<boolean> {
 
 interface Written {
   isGenerated: boolean;
-  /** A request that creates a record, with a sentence before it; empty if no test has created a record. */
+  /** A sentence and a request that creates a record. Empty if no test has created a record. */
   first: string;
 }
 
 /**
- * Writes the files that follow from the contract: error bodies, collections of records, and a handler for each
+ * Writes the files that are derived from the contract: error bodies, collections of records, and a handler for each
  * operation.
  */
 async function writeHandlers({ 'no-collections': hasNone = false, assume = false }: NewOptions): Promise<Written> {
   const { loadContract } = await import('../contract/read/load-contract.ts');
-  // These modules are imported only now, because they need the tools that have just been installed.
+  // Loads these modules only now, because they need the tools that have just been installed.
   const { writeErrors } = await import('./scaffold/errors-file.ts');
   const { writeService } = await import('./scaffold/write-service.ts');
   const { writeFirstRequest } = await import('./scaffold/first-create.ts');
@@ -283,10 +292,13 @@ async function writeHandlers({ 'no-collections': hasNone = false, assume = false
   return { isGenerated: failure === undefined, first: toPrintableLines(first) };
 }
 
-/** The number of files in a folder that are printed by name. */
+/** The maximum number of files in a folder whose names are printed. */
 const MOST_FILES = 20;
 
-/** Writes files, and prints the name of each one. The files of a large folder are only counted. */
+/**
+ * Writes files, and prints their names. In a large folder, the names of the first files are printed, and the number of
+ * all others.
+ */
 class FileList {
   readonly #counts = new Map<string, number>();
 
@@ -298,7 +310,7 @@ class FileList {
     return write(file, text, count <= MOST_FILES);
   };
 
-  /** Returns the lines about the files that are not printed by name. */
+  /** Returns a line for each folder in which not all names of files were printed. */
   toRest(): string[] {
     const rest = [...this.#counts].map(([key, count]) => [key, count - MOST_FILES] as const);
     return rest.filter(([, count]) => count > 0).map(([key, count]) => `${key}/: ${count} more files`);

@@ -12,12 +12,12 @@ import { toRegExp } from '../engine/schema/ajv.ts';
 import type { ContractProblem, Schema } from '../engine/schema/json.ts';
 import { toPointerOf } from '../json/pointer.ts';
 
-/** The maximum number of steps that one match may take. So many need some milliseconds. */
+/** The maximum number of steps that one match may take. A million steps take some milliseconds. */
 const STEPS = 1_000_000;
 
 /**
- * Returns a problem for each such pattern, with the first operation that uses it. Skips headers of replies, because
- * clients do not send them.
+ * Returns a problem for each pattern that is invalid or may be slow, with the first operation that uses it. Does not
+ * check headers of replies, because clients do not send them.
  */
 export function findSlowPatterns({ operations }: ReadContract, budget = newBudget()): ContractProblem[] {
   const seen = new Set<unknown>();
@@ -56,12 +56,13 @@ function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY, budget
   const expression = readExpression(pattern);
   if (typeof expression === 'string') return expression;
   const bound = boundOf(expression);
-  // A match may start at each position in the text. On average, half of the text follows the position.
+  // A match may start at any position in the text. After an average position, half of the text follows.
   if (bound && maxLength ** bound.degree * Math.min(bound.size, (maxLength + 1) / 2) <= STEPS) return undefined;
   const isLate = budget.left < budget.one;
   const degree = degreeOf(expression, budget);
   if (degree === undefined) {
-    // The verdicts so far are stored, so a second run has more steps for the remaining patterns.
+    // Advises a second run if earlier patterns have used up the steps. Their verdicts are stored, so a second run has
+    // more steps for the remaining patterns.
     const [steps, again] = isLate ? [' in the steps that others left', 'run it again, or '] : ['', ''];
     const most = bound && `add maxLength: ${longest(bound.degree, bound.size)} at most, or `;
     return `is too complex to tell${steps} whether it would stop the server: ${again}${most ?? ''}write it with fewer groups, alternatives and counts`;
@@ -83,13 +84,13 @@ function readExpression(pattern: string): RegExp | string {
   }
 }
 
-/** The file that stores verdicts by expression, for later runs. */
+/** The folder and the file that store the verdicts of all runs. */
 const FOLDER = 'node_modules/.cache';
 const FILE = `${FOLDER}/complexity-of-expressions.json`;
 
 /**
- * The maximum number of steps for one expression (`one`), and the number for all remaining expressions (`left`). A
- * million steps take a few seconds.
+ * The limits of the checker in steps. `one` is the maximum for one expression. `left` is the number that remains for
+ * all further expressions. A million steps of the checker take a few seconds.
  */
 export interface Budget {
   readonly one: number;
@@ -99,16 +100,17 @@ export interface Budget {
 const newBudget = (): Budget => ({ one: 3_000_000, left: 10_000_000 });
 
 /**
- * The maximum number of an automaton's states. With more, a few steps take seconds, so the checker tries texts instead.
+ * The maximum number of states of an automaton in the checker. With more states, even a few steps take seconds. Above
+ * this limit, the checker tries texts instead of analysing the automaton.
  */
 const MOST_STATES = 10_000;
 
-/** The stored verdicts: the exponent of each expression. Null stands for infinity, which JSON cannot express. */
+/** The stored verdicts: the exponent of each expression. Null means infinity, because JSON has no infinity. */
 let degrees: Record<string, number | null> | undefined;
 
 /**
- * Returns the exponent with which the time of a match grows with the text's length: 1 is linear, and infinity is
- * exponential. Returns undefined, and stores nothing, if the checker reaches no verdict.
+ * Returns the exponent of an expression: the time of a match grows like the text's length to the power of this number.
+ * 1 is linear, and infinity is exponential. Returns undefined, and stores nothing, if the checker reaches no verdict.
  */
 export function degreeOf(expression: RegExp, budget = newBudget()): number | undefined {
   const bound = boundOf(expression);
@@ -129,21 +131,25 @@ export function degreeOf(expression: RegExp, budget = newBudget()): number | und
 export const isLinear = (expression: RegExp): boolean => degreeOf(expression) === 1;
 
 /**
- * An expression of degree 1 with at most this many letters counts as linear: a match tries few letters at each
- * position.
+ * The maximum size of an expression of degree 1 that counts as linear without the checker. A match of it tries at most
+ * this many letters at each position.
  */
 const FEW = 100;
-/** With more letters than this, the checker always reaches its limit, unless the expression begins with `^`. */
+/**
+ * The size of an expression above which the checker always reaches its limit, unless the expression begins with `^`.
+ */
 const MANY = 500;
 
-/** Matches a letter, a class of letters or an assertion, together with its repetition. */
+/**
+ * Matches one item of an expression: a letter, a class of letters or an assertion, with the repetition that follows.
+ */
 const ITEM =
   /(?:\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^()|*+?{}\\[\]^$])(?:(?<free>[*+?]|\{\d+,\d*\})\??|\{(?<count>\d+)\})?/gsu;
 
 /**
- * Returns a bound for the steps of a match: at most `size` steps, times the text's length to the power of `degree`,
- * because a match tries each position and each number of repetitions once. Returns undefined for an expression with
- * groups or alternatives. The bound spares the checker, which takes long for some simple expressions.
+ * Returns an upper bound for the steps of a match: `size` times the text's length to the power of `degree`. A match
+ * tries each position, and each number of repetitions, at most once. Returns undefined for an expression with groups or
+ * alternatives. With this bound, simple expressions need no checker, which takes long for some of them.
  */
 function boundOf({ source }: RegExp): { degree: number; size: number } | undefined {
   const bound = { degree: Number(!source.startsWith('^')), size: 0 };
@@ -178,7 +184,7 @@ function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
   }
 }
 
-/** Reads the stored verdicts. Returns none if the file does not exist yet, or if another process is writing it. */
+/** Reads the stored verdicts. Returns an empty object if there is no file yet, or if another process is writing it. */
 function readDegrees(): Record<string, number | null> {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));

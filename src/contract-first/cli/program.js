@@ -13,7 +13,10 @@ const PACKAGE_BUILD = new URL('build-package.js', import.meta.url);
 const FINISH = fileURLToPath(new URL('finish.js', import.meta.url));
 const PARTS = ['src', 'handlers'];
 
-/** True if this file is a source of the package, not built code. Then the package is built before each service. */
+/**
+ * True if this file is a source of the package. Then the package must be built before a service. False if it is built
+ * code.
+ */
 export const isSource = existsSync(PACKAGE_BUILD);
 
 /** Builds the package first, if this file is one of its sources. */
@@ -22,8 +25,8 @@ export async function prepareEngine() {
 }
 
 /**
- * Reads all files in these folders, by their paths from the current folder. A folder with a package.json is skipped,
- * because it is another package.
+ * Reads all files in these folders and below. The keys of the result are paths from the current folder. Skips a folder
+ * with a package.json, because it is another package.
  */
 export function readFilesIn(folders) {
   const entries = folders.flatMap((folder) => {
@@ -37,7 +40,9 @@ export function readFilesIn(folders) {
   return new Map(entries);
 }
 
-/** The declarations for an app in TypeScript that imports the built program. They expose only `service`. */
+/**
+ * The type declarations of the built program, for an app in TypeScript that imports it. The only export is `service`.
+ */
 const DECLARATION = `import type { Service } from 'contract-first/run';
 export declare const service: Service;
 `;
@@ -45,8 +50,9 @@ export declare const service: Service;
 export const readProgram = () => readFilesIn(PARTS);
 
 /**
- * Returns the message for an entry in `clients/` that is neither a file nor a folder, because a symbolic link could
- * send any file of the machine to everybody. Returns undefined if there is none.
+ * Returns an error message if `clients/` contains something other than files and folders. The server sends this folder
+ * to everybody, and a symbolic link in it could lead to any file of the machine. Returns undefined if there is no such
+ * entry.
  */
 export function findUnfitClient(contract) {
   const clients = join(dirname(contract), 'clients');
@@ -59,7 +65,10 @@ export function findUnfitClient(contract) {
   );
 }
 
-/** Writes the program to a folder. The folder must be in the project, so that the program finds the packages. */
+/**
+ * Writes the program to a folder. This folder must be inside the project, because the program imports packages from the
+ * project's node_modules.
+ */
 export async function writeProgram(folder, files = readProgram()) {
   for (const [path, content] of files) {
     if (path.endsWith('.md')) continue;
@@ -77,8 +86,8 @@ export async function writeProgram(folder, files = readProgram()) {
 }
 
 /**
- * Writes the program to a new folder, waits for `makeWay`, and then replaces `dist/` by the folder. `note` is written
- * into a file in it.
+ * Writes the program to a new folder, waits for `makeWay`, and then replaces `dist/` by the new folder. The file
+ * `built-from` in it contains `note`.
  */
 export async function placeProgram(files, note = '', makeWay = async () => {}) {
   const folder = `dist.${process.pid}`;

@@ -1,10 +1,13 @@
 /** Prints a line during long work, to show that the work continues. */
 import { Worker } from 'node:worker_threads';
 
-/** The time without a line, in milliseconds. */
+/** The time between two lines, in milliseconds. */
 const SILENCE = 4000;
 
-/** Prints from its own thread, because work that reads a large contract lets no timer run. Standard output belongs to the tool. */
+/**
+ * The code of a thread that prints the lines. In the main thread no timer would run while it reads a large contract.
+ * The lines go to standard error, because standard output is for the results of the command.
+ */
 const PRINTER = `
 const { workerData: { name, silence } } = require('node:worker_threads');
 const { writeSync } = require('node:fs');

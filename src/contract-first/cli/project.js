@@ -5,7 +5,7 @@ import { normalize } from 'node:path';
 import { inspect } from 'node:util';
 
 /**
- * The error if the folder is not a project, or if it is unclear which file is the contract. The command prints only its
+ * The error if the folder is not a project, or if it is unclear which file is the contract. The command prints only the
  * message, without a stack.
  */
 export class ProjectError extends Error {
@@ -48,8 +48,8 @@ export function findContracts() {
 const GENERATED = 'src/generated/domain.ts';
 
 /**
- * Returns a message if another version of this package wrote the generated files, because they may not fit the types of
- * this one.
+ * Returns a message if another version of this package has written the generated files, because they may not fit the
+ * types of the installed version.
  */
 export function findOtherVersion() {
   const { version } = createRequire(import.meta.url)('contract-first/package.json');
@@ -60,8 +60,8 @@ export function findOtherVersion() {
 }
 
 /**
- * Checks that the contract is in a folder of the project, because the build copies this folder. @throws ProjectError if
- * it is not
+ * Checks that the contract is in a folder inside the project, because the build copies the contract's folder.
+ * @throws ProjectError if it is elsewhere
  */
 function checkContract(contract) {
   const path = typeof contract === 'string' ? normalize(contract) : '';
@@ -83,8 +83,8 @@ export function findContractOrExit() {
 }
 
 /**
- * Writes a tsconfig for the program alone, and returns its path. Tests are left out, and so are other packages below
- * `src/`.
+ * Writes a tsconfig that includes only the program, without tests and without other packages below `src/`. Returns its
+ * path.
  */
 export function writeCompilerSettings() {
   const file = 'node_modules/.cache/tsconfig.program.json';

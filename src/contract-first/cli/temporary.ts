@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs a function with the path of a new folder. The folder is removed afterwards, also if the process exits during the
- * call.
+ * Runs a function with the path of a new temporary folder. Removes the folder afterwards, even if the process exits
+ * during the call.
  */
 export async function withTemporaryFolder<Made>(prefix: string, run: (folder: string) => Promise<Made>): Promise<Made> {
   const folder = mkdtempSync(join(tmpdir(), prefix));

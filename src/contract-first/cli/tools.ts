@@ -1,13 +1,16 @@
 /**
- * Finds the development tools. They are devDependencies of a service, because a server does not need them. If they were
- * optional peers of this package, npm would also install them in production.
+ * Finds the development tools. They are devDependencies of a service, because a server does not need them. As optional
+ * peer dependencies of this package, npm would install them in production as well.
  */
 import { createRequire } from 'node:module';
 
 interface Package {
   version: string;
   devDependencies: Record<string, string>;
-  /** Versions that npm must use. npm reads them only from the service's package.json, so `new` copies them there. */
+  /**
+   * Versions of packages that npm must use. npm reads them only from the package.json of the service, so `new` copies
+   * them there.
+   */
   overrides: Record<string, string>;
 }
 

@@ -12,9 +12,9 @@ import type { LoadedParts } from './team-parts.ts';
 export interface Unservable {
   /** Problems of the contract. */
   ofContract: ContractProblem[];
-  /** Problems of `src/errors.ts`, which only the team can solve. */
+  /** Problems that the team must solve in `src/errors.ts`. */
   ofTeam: ContractProblem[];
-  /** Warnings about requests, records and replies that are not proven to fit each other. */
+  /** Warnings about requests, records and replies for which it is not proven that the values of one fit the next. */
   warnings: ContractProblem[];
 }
 
@@ -31,7 +31,10 @@ export function findUnservable(contract: ReadContract, own: LoadedParts): Unserv
   return { ofContract, ofTeam: problems.filter(isOfErrors), warnings };
 }
 
-/** Runs a function, and returns the problems of the ContractError that it throws. @throws any other error unchanged */
+/**
+ * Runs a function. If it throws a ContractError, returns the problems of this error.
+ * @throws any other error unchanged
+ */
 export function problemsThrownBy(run: () => void): readonly ContractProblem[] {
   try {
     run();

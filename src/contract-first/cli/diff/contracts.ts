@@ -90,7 +90,7 @@ const RESPONSE = byKey({
 type Responses = Record<string, ResponseNode>;
 
 const compareResponses: CompareRule<Responses> = function* (before = {}, after = {}, operation, direction) {
-  // If the server sends the requests, as it does for webhooks, clients send the replies.
+  // If the server sends the request, as it does for a webhook, the client sends the reply.
   const isSent = direction === 'response';
   const toReply = isSent ? 'request' : 'response';
   for (const [status, old, now] of pairs(before, after)) {
@@ -101,8 +101,8 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
     else {
       // RFC 9110, section 15: a client treats an unknown status as the x00 of its class.
       yield { location, what: 'was added', effect: FINE };
-      // The old version described this status by a range or `default`. The new reply breaks clients if it differs from
-      // that description in a breaking way.
+      // If the old version had no entry for this status, a range or `default` described the status. The new reply must
+      // not break clients that expect a reply of that description.
       const general = before[generalOf(status, before)];
       if (!general) continue;
       const isMissable = ({ required }: HeaderNode, name: string) =>
@@ -119,8 +119,9 @@ const generalOf = (status: string, responses: Responses) =>
   `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
 
 /**
- * Compares a removed reply. Statuses may replace their range or `default`; `default` then describes the remaining
- * statuses. A contract may also lose `default` if it already declared both ranges of errors and a success.
+ * Compares a removed reply. Removing a range or `default` is compatible if new entries for single statuses replace it,
+ * and if `default` still describes all others. Removing `default` is also compatible if the contract already declared
+ * `4XX`, `5XX` and a success.
  */
 const compareRemoved: CompareRule<Responses> = function* (before = {}, after = {}, location, direction, status) {
   const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
@@ -141,7 +142,7 @@ const OPERATION = byKey({
   tags: growing(RENAMED),
   deprecation: compareDeprecations,
   security: value<string[]>((before = [], after = [], direction) => {
-    // In webhooks and callbacks the roles are reversed: the receivers require keys, and the server must send them.
+    // In webhooks and callbacks, the server sends the keys, and the receivers check them.
     const [used, taken] = direction === 'request' ? [before, after] : [after, before];
     const { lost, gained } = compareLists(used, taken);
     if (!lost.every((way) => taken.some((other) => asksLess(other, way))))
@@ -155,8 +156,8 @@ const OPERATION = byKey({
 });
 
 /**
- * Makes a rule for webhooks and callbacks. The server sends them, so their requests count as replies, and clients may
- * ignore new ones.
+ * Makes a rule for webhooks and callbacks. The server sends their requests, so a change of a request is judged as a
+ * change of a reply is elsewhere. A new webhook or callback is compatible, because clients may ignore it.
  */
 function sent(name: string): CompareRule<Record<string, Record<string, PathItem>>> {
   const toLocation = (location: string, own: string) => `${location} ${name} ${own}`;
@@ -165,8 +166,8 @@ function sent(name: string): CompareRule<Record<string, Record<string, PathItem>
 }
 
 /**
- * Removes each value under an `x-` key, unless it is an object, because then it may be a webhook, a callback or a path
- * item.
+ * Removes the entries whose key begins with `x-`, unless the value is an object. An object may be a webhook, a callback
+ * or a path item with such a name.
  */
 const withoutNotes = <Value>(node?: Record<string, Value>): Record<string, Value> =>
   dropped(node, (value, key) => key.startsWith('x-') && !isNode(value));
@@ -196,14 +197,15 @@ const SERVER = byKey({
 const CONTRACT = byKey({
   openapi: value<string>((before, after) => {
     const [old, now] = [before, after].map((version) => String(version).split('.', 2).join('.')) as [string, string];
-    // Versions 3.0 and 3.1 are compatible, because both contracts are compared in the form of 3.1.
+    // A change between 3.0 and 3.1 is compatible by itself, because both contracts were converted to 3.1 for the
+    // comparison.
     return old === now ? undefined : /^3\.[01]$/.test(old) && /^3\.[01]$/.test(now) ? FINE : UNEXPECTED;
   }),
   info: byKey({}, FOR_READERS),
   tags: always(FOR_READERS),
   servers: compareServers,
   webhooks: function* (before: PathItems = {}, after: PathItems = {}, location: string) {
-    // A webhook is compared as a callback with one URL, which is empty because the contract does not name it.
+    // A webhook is compared like a callback with one URL. This URL is empty, because the contract does not name it.
     const [old, now] = [before, after].map((items) =>
       Object.fromEntries(Object.entries(withoutNotes(items)).map(([name, item]) => [name, { '': item }])),
     );
@@ -221,7 +223,7 @@ const CONTRACT = byKey({
  */
 export function compareContracts(before: Document, after: Document, today: string): ContractChange[] {
   const [old, now] = [expandContract(inOneVersion(before)), expandContract(inOneVersion(after))];
-  // The version number does not count as a change: `gate.ts` checks whether it fits the changes.
+  // The version number is not compared. `gate.ts` checks whether it fits the changes.
   old.info.version = now.info.version;
   const known = withoutWords(old);
   const [own, renamed] = withSchemesOf(known, withoutWords(now));
@@ -244,10 +246,10 @@ export function compareStoredRecords(
   domain: AnyDomain,
 ): ContractChange[] {
   const [old, now] = [before, after].map((contract) => expandContract(inOneVersion(contract)).components?.schemas);
-  // Fields without a column are ignored, because they are not stored.
+  // Removes fields without a column, because they are not stored.
   const toStored = (schema: Schema | undefined) => {
     const { [COMPONENT_NAME]: _name, properties = {}, ...record } = keywordsOf(schema);
-    // `readOnly` is removed, because read-only fields are stored like all others.
+    // Ignores `readOnly`, because read-only fields are also stored.
     const fields = Object.entries(properties).map(([name, field]) => [
       name,
       field && { ...keywordsOf(field), readOnly: false },
@@ -306,8 +308,8 @@ function* compareDeprecations(before: Deprecation = {}, after: Deprecation = {},
 }
 
 /**
- * True if each client that meets the old security requirement also meets the new one, that is, if the new one needs no
- * further scheme or scope.
+ * True if each client that meets the old security requirement also meets the new requirement, because the new one needs
+ * no further scheme or scope.
  */
 function asksLess(now: string, before: string): boolean {
   const isWithin = (key: string, other: string) => {
@@ -334,14 +336,14 @@ export function prefixesOf(servers = [ROOT_SERVER]): string[] {
 }
 
 /**
- * Returns the start of a URL before its path, as the contract has it. A server remains the same if the default of a
- * variable in its URL changes.
+ * Returns the part of a server's URL before the path, with the variables unreplaced. So a server with another default
+ * of a variable is still the same server.
  */
 const originOf = ({ url }: ServerNode): string => /^([a-z]+:\/\/[^/]+|\{\w+\})/.exec(url)?.[0] ?? '';
 
 /**
- * Gives renamed security schemes their old names, because requests do not contain the names. Also returns a compatible
- * change for each renamed scheme.
+ * Finds security schemes that only have a new name, and gives them their old names in the new contract, because
+ * requests do not contain these names. Also returns a compatible change for each of them.
  */
 function withSchemesOf(before: Document, after: Document): [contract: Document, renamed: ContractChange[]] {
   const schemes = pairs(before.components?.securitySchemes, after.components?.securitySchemes);
@@ -364,7 +366,7 @@ function withSchemesOf(before: Document, after: Document): [contract: Document, 
   return [withSchemeNames(after, names), renamed];
 }
 
-/** Compares the security schemes. Other components are compared in the operations that use them. */
+/** Compares the security schemes. All other components are compared as parts of the operations that use them. */
 function* compareSchemes(before: Document, after: Document): ContractChanges {
   for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
     if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');

@@ -29,7 +29,7 @@ export async function release(contract: string, folder: string): Promise<string>
   if (hasErrors) throw new Error(text);
   if (judgement.problems.length > 0) throw new Error(renderComparison(judgement));
   mkdirSync(folder, { recursive: true });
-  // `readSource` gives the bundle if the contract is in several files.
+  // If the contract is in several files, `readSource` returns their bundle.
   writeFileSync(target, (await readSource(contract)).yaml, { flag: 'wx' });
   const changelog = resolve(folder, '../CHANGELOG.md');
   const earlier = existsSync(changelog) ? readFileSync(changelog, 'utf8').slice(HEADER.length) : '';

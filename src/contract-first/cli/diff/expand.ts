@@ -6,22 +6,26 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
-/** The keys of values that are only documentation. */
+/** Keys whose values are only documentation. */
 export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
 
-/** The key of an expanded schema under which it has its name in `components`. */
+/** The key under which an expanded schema keeps its name in `components`. */
 export const COMPONENT_NAME = 'name of the schema';
 
-/** Matches keys outside of schemas whose value is a map by name, in addition to those of `isNames`. */
+/**
+ * Matches keys outside of schemas whose value is an object with names as keys. `isNames` knows the other keys of this
+ * kind.
+ */
 const NAMING = /^(paths|webhooks|variables)$/;
 
-/** Keywords that depend on other keywords of the same schema. A merged schema would change their meaning. */
+/** Keywords whose meaning depends on other keywords of the same schema. Merging schemas would change their meaning. */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
-/** Keywords that depend on the `allOf` of the same schema, and the keywords in `allOf` that they depend on. */
+/** Keywords of a schema that depend on the subschemas in its `allOf`. */
 const SEEING = ['unevaluatedProperties', 'unevaluatedItems'];
+/** The keywords in these subschemas that `SEEING` keywords depend on. */
 const SEEN = 'properties additionalProperties unevaluatedProperties $ref allOf anyOf oneOf dependentSchemas'.split(' ');
 
 export function expandContract<Contract extends object>(contract: Contract): Contract {
@@ -30,8 +34,8 @@ export function expandContract<Contract extends object>(contract: Contract): Con
     if (Array.isArray(node)) return node.map((item) => expand(item, trail));
     if (!isNode(node)) return node;
     const { $ref, allOf = [], ...rest }: Keywords = node;
-    // In OpenAPI 3.0, an `allOf` with one subschema adds a description to a reference, so the schema keeps the name of
-    // the subschema.
+    // An `allOf` with only one subschema keeps the name of this subschema. In OpenAPI 3.0, such an `allOf` is the way
+    // to add a description to a reference.
     const toPart = (part: Schema) => (allOf.length > 1 ? withoutName(part) : part);
     const parts = allOf.map((part) => toPart(expand(part, trail)));
     const whole = merge([...parts, expandEntries(rest, trail)]);
@@ -39,8 +43,8 @@ export function expandContract<Contract extends object>(contract: Contract): Con
   }
 
   /**
-   * Returns the target of a reference, expanded. Inside the target itself, the reference stays, because expanding would
-   * not end.
+   * Returns the expanded target of a reference. A reference inside its own target is returned unchanged, because
+   * expanding it would never end.
    */
   function follow($ref: string, trail: string[]): Schema {
     if (trail.includes($ref)) return { $ref };
@@ -53,7 +57,7 @@ export function expandContract<Contract extends object>(contract: Contract): Con
 
   function expandEntries(node: object, trail: string[]): Keywords {
     return mapValues({ ...node }, (value: unknown, key) => {
-      // `$ref` and `allOf` in data, such as examples, are ordinary names.
+      // Values such as examples are not expanded, because `$ref` and `allOf` are ordinary names in them.
       if (isData(key, value)) return value;
       const hasNames = (isNames(key) || NAMING.test(key)) && isMap(value);
       return hasNames ? mapValues(value, (child) => expand(child, trail)) : expand(value, trail);
@@ -69,8 +73,8 @@ function withoutName(part: Schema): Schema {
 }
 
 /**
- * Merges the subschemas of an `allOf` into one schema that allows the same values. The last subschema consists of the
- * keywords next to `allOf`. Keywords that one schema cannot express stay in `allOf`.
+ * Merges the subschemas of an `allOf`, and the keywords next to it (the last of `parts`), into one schema that allows
+ * the same values. If one schema cannot express some keywords, they stay in an `allOf`.
  */
 function merge(parts: Schema[]): Schema {
   if (parts.includes(false)) return false;
@@ -102,8 +106,8 @@ function merge(parts: Schema[]): Schema {
 }
 
 /**
- * True if a subschema keeps its meaning when the keywords of the others are next to its own. `own` is the subschema
- * with the keywords next to `allOf`, which already depend on the others.
+ * True if the keywords of a subschema keep their meaning in a merged schema, next to the keywords of the other
+ * subschemas. `own` consists of the keywords next to `allOf`. These already depend on all subschemas.
  */
 function isMergeable(part: Keywords, own: Keywords, parts: Keywords[]): boolean {
   if (COUPLED.some((key) => key in part)) return false;

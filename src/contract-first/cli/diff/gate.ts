@@ -14,12 +14,12 @@ import type { ContractChange, Effect } from './rules.ts';
 
 export interface Comparison {
   version: string;
-  /** The version of the newest release, with which the contract was compared; undefined before the first release. */
+  /** The version of the newest release, which the contract was compared with. Undefined before the first release. */
   released: string | undefined;
   changes: ContractChange[];
-  /** The changes that may make stored records invalid. */
+  /** The changes of schemas that may make stored records invalid. */
   ofStoredRecords: ContractChange[];
-  /** The reasons why the contract may not be released. It may be released if there are none. */
+  /** The reasons why the contract must not be released. Empty if it may be released. */
   problems: string[];
 }
 
@@ -43,7 +43,7 @@ export function filesToCompare([
   return [contract, folder];
 }
 
-/** Reads a contract with integers as `bigint`, because two different large integers may be the same double. */
+/** Reads a contract with its integers as `bigint`. As doubles, two different large integers could be equal. */
 async function read(file: string): Promise<Document> {
   let contract: Document | null;
   try {
@@ -111,13 +111,13 @@ function* judgeVersion(
     yield `After ${released}, ${nature} need the version ${least}, not ${version}.`;
   }
   const major = toPrefix([version, least].toSorted(compareVersions).at(-1) as string);
-  // Only a prefix that named the version must change. The team may keep any other prefix.
+  // Only a path prefix that names the major version must change with it. A prefix without the version may stay.
   if (worst === 'breaking' && oldPrefix === toPrefix(released) && prefix !== major) {
     yield `After ${released}, breaking changes need the path prefix ${major} in servers, not ${prefix}.`;
   }
 }
 
-/** Returns the lowest version for a release whose worst change has this verdict. */
+/** Returns the lowest version for a release after `version`, if its worst change has this verdict. */
 function toNextVersion(version: string, verdict: Effect['verdict']): string {
   const [major, minor, patch] = version.split('.').map(Number) as [number, number, number];
   if (verdict === 'breaking') return `${major + 1}.0.0`;

@@ -26,24 +26,26 @@ import { lookUp } from '../../engine/schema/keys.ts';
 
 export const NO_KEY = 'no key';
 
-/** The key of a reply for the media type that the server usually sends, if the reply declares several. */
+/** The key under which a compared reply has the media type that the server usually sends. */
 export const SENT_TYPE = 'content type that is sent';
 
 /**
- * The key of a reply for its first media type, which generated clients may use if the server usually sends another one.
+ * The key under which a compared reply has its first media type, if the server usually sends another type. Generated
+ * clients may use the first type.
  */
 export const FIRST = 'content type that is listed first';
 
 /**
- * Matches headers that OpenAPI ignores, because other parts of the contract describe them (OpenAPI 3.1, section 4.8).
+ * Matches header parameters that OpenAPI ignores, because other parts of the contract describe these headers (OpenAPI
+ * 3.1, section 4.8).
  */
 const IGNORED = /^header\.(accept|content-type|authorization)$/;
 
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
 
 /**
- * An operation in the form that is compared, which includes everything that it inherits from its path item and from the
- * contract.
+ * An operation in its normalised form for the comparison. It includes everything that the operation inherits from its
+ * path item and from the contract.
  */
 export interface Comparable {
   operationId: string;
@@ -60,7 +62,10 @@ export interface Comparable {
 export const inOneVersion = <Contract extends { openapi?: string }>(contract: Contract): Contract =>
   String(contract.openapi).startsWith('3.0') ? { ...toCurrent(contract), openapi: contract.openapi } : contract;
 
-/** Returns the operations by method and path. The keys do not contain the names of path parameters. */
+/**
+ * Returns the operations by method and path, such as `GET /books/{}`. The names of path parameters are removed from the
+ * path.
+ */
 export function operationsByPath(
   { paths, security }: Pick<Document, 'paths' | 'security'>,
   toKey = withoutNames,
@@ -94,8 +99,8 @@ export function operationsByPath(
 }
 
 /**
- * Renames the path parameters of `operation` to those of `other`, by their positions in the path, because clients never
- * send the names.
+ * Gives the path parameters of `operation` the names that the parameters at the same positions have in `other`. So
+ * renaming a path parameter is not a change, because clients never send its name.
  */
 export function withNamesOf(other: Comparable, operation: Comparable): Comparable {
   const known = namesIn(other.path);
@@ -107,13 +112,13 @@ export function withNamesOf(other: Comparable, operation: Comparable): Comparabl
   return { ...operation, parameters };
 }
 
-/** True if an operation may be removed, because its announced end has passed. */
+/** True if an operation may be removed, because its announced date of removal has passed. */
 export const isOver = ({ deprecation: { deprecated, 'x-sunset': end } }: Comparable, today: string): boolean =>
   Boolean(deprecated && end && end <= today);
 
 /**
- * Returns the operations of both contracts without links to removed operations that had ended, so that these links do
- * not count.
+ * Returns the operations of both contracts. Links to an operation that was removed after its announced date are left
+ * out, because removing such a link is not a change for clients.
  */
 export function toComparable(before: Document, after: Document, today: string) {
   const [old, now] = [operationsByPath(before), operationsByPath(after)];
@@ -130,8 +135,8 @@ export function toComparable(before: Document, after: Document, today: string) {
 }
 
 /**
- * Returns the security requirements as texts. A client must fulfil one of them, with all schemes that it names. Without
- * requirements, everybody may call the operation.
+ * Returns each security requirement as a text. A client must fulfil one of them, with all schemes that the text names.
+ * If there are no requirements, the only text is `no key`.
  */
 function toWaysIn(requirements: SecurityNode[] = []): string[] {
   const ways = requirements.map((requirement) =>
@@ -179,7 +184,7 @@ export function withSchemeNames(contract: Document, names: Map<string, string>):
   };
 }
 
-/** Returns the node with its media types in lower case and without parameters. */
+/** Returns the node with the names of its media types in lower case and without their parameters. */
 const withTypes = <Node extends { content?: Record<string, MediaNode> }>(node: Node): Node => ({
   ...node,
   content: mapEntries(node.content, (type, media) => [toMediaType(type), media]),
@@ -203,15 +208,15 @@ const mapEntries = <Value>(
   map: (key: string, value: Value) => [string, Value],
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).map(([key, value]) => map(key, value)));
 
-/** Returns the node without the entries for which `isOfKind` is true. */
+/** Returns the object without the entries for which `isOfKind` is true. */
 export const dropped = <Value>(
   node: Record<string, Value> = {},
   isOfKind: (value: Value, key: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).filter(([key, value]) => !isOfKind(value, key)));
 
 /**
- * Removes keywords whose value is their default. `explode` is removed for a value that is neither a list nor an object,
- * because it has no meaning there.
+ * Removes keywords whose value is their default. If the schema allows neither lists nor objects, also removes
+ * `explode`, which then has no effect.
  */
 function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
   const explode = (node.style ?? style) === 'form';

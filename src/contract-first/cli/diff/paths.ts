@@ -1,4 +1,6 @@
-/** Finds new paths that take requests away from existing ones, as `/notes/mine` takes some from `/notes/{name}`. */
+/**
+ * Finds new paths that take over requests of existing paths, as `/notes/mine` takes over a request of `/notes/{name}`.
+ */
 import { withoutNames } from '../../contract/read/normal-form.ts';
 import { toDoubles } from '../../engine/contract/numbers.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
@@ -10,8 +12,8 @@ import { isList } from '../../engine/schema/value-types.ts';
 import type { Comparable } from './normal.ts';
 
 /**
- * True if the router would send a valid request of the old operation to the new path. In each segment, the router
- * prefers a fixed text to a parameter.
+ * True if the router would send a valid request of the old operation to the new path. The router prefers a path with
+ * fixed text in a segment to a path with a parameter there.
  */
 export function takesFrom(path: string, old: Comparable): boolean {
   const [own, others] = [path.split('/'), old.path.split('/')];
@@ -23,7 +25,10 @@ export function takesFrom(path: string, old: Comparable): boolean {
 /** Returns the rank of a segment: 0 for a parameter, 1 for a parameter next to text, 2 for a fixed text. */
 const rankOf = (part: string) => (/^\{[^{}]*\}$/.test(part) ? 0 : part.includes('{') ? 1 : 2);
 
-/** True if some text fits a segment of the new path and the same segment of the old path. */
+/**
+ * True if there is a text that fits both a segment of the new path (`part`) and the same segment of the old path
+ * (`other`).
+ */
 function isAlike(part: string, other: string, old: Comparable): boolean {
   if (rankOf(part) === 2) return rankOf(other) === 0 ? part !== '' && fits(part, other, old) : isMade(part, other);
   if (rankOf(other) === 2) return isMade(other, part);
@@ -33,17 +38,17 @@ function isAlike(part: string, other: string, old: Comparable): boolean {
   return starts && (end.endsWith(after) || after.endsWith(end));
 }
 
-/** True if a segment can be this text, for some values of its parameters. */
+/** True if a segment with parameters can have this text, for some values of its parameters. */
 function isMade(text: string, part: string): boolean {
   const texts = part.split(/\{[^{}]*\}/).map((one) => one.replace(/\W/g, '\\$&'));
   return new RegExp(`^${texts.join('.+')}$`).test(text);
 }
 
-/** True if the text was a valid value of the old operation's parameter. */
+/** True if the text was a valid value of the parameter in this segment of the old path. */
 function fits(text: string, part: string, { parameters }: Comparable): boolean {
   const schema = toDoubles(parameters[`path.${namesIn(part)[0]}`]?.schema ?? true);
   if (isList(schema)) return true;
-  // The errors of a faulty schema are ignored: then every value counts as valid.
+  // Ignores the errors of a faulty schema. Every value then counts as valid.
   const buildCheck = buildChecks({ isJudged: true });
   const isValid = (one: Schema) => {
     const check = buildCheck(one, { name: part }, () => {});

@@ -8,7 +8,7 @@ import { isOurs } from '../../contract/read/keywords.ts';
 import { DOCUMENTATION_KEYS } from './expand.ts';
 
 export interface ContractChange {
-  /** The location of the change, as the messages of the server name it: `createBook body.name`. */
+  /** The location of the changed node, in the form that the server's messages use: `createBook body.name`. */
   location: string;
   what: string;
   effect: Effect;
@@ -33,7 +33,7 @@ export const UNKNOWN = breaking('No rule judges this, so it counts as breaking.'
 export const FINE: Effect = { verdict: 'compatible', why: 'Clients work as before.' };
 export const FOR_READERS: Effect = { verdict: 'documentation', why: 'Only people read it.' };
 
-/** Pairs the values of two versions by name. A value is undefined if its version does not have the name. */
+/** Pairs the old and the new value of each name. A value is undefined if its version does not have the name. */
 export function pairs<Part>(
   before: Record<string, Part> = {},
   after: Record<string, Part> = {},
@@ -68,10 +68,10 @@ function show(value: unknown): string {
 export type Direction = 'request' | 'response';
 export type ContractChanges = Generator<ContractChange, void>;
 
-/** An entry of the contract that may be required, or a schema that is `true` or `false`. */
+/** A node of the contract that may have the keyword `required`, or a schema that is `true` or `false`. */
 type Node = boolean | { required?: unknown };
 
-/** Compares the two values of a key. It is called only if they differ. */
+/** Compares the old and the new value of a key. It is called only if the values differ. */
 export type CompareRule<Value> = (
   before: Value | undefined,
   after: Value | undefined,
@@ -80,12 +80,12 @@ export type CompareRule<Value> = (
   key: string,
 ) => ContractChanges;
 
-/** The rules of a node's keys. */
+/** The rules for a node, by key. */
 export type Rules = Record<string, CompareRule<never>>;
 
 /**
- * How a change affects the allowed values: `fewer`, `more`, or `other` if some are added and some removed; undefined if
- * none changes.
+ * How a change affects the set of allowed values: `fewer` or `more` values are allowed, or `other` if some are added
+ * and some are removed. Undefined if the set stays the same.
  */
 export type ValuesRelation = 'fewer' | 'more' | 'other' | undefined;
 
@@ -98,12 +98,12 @@ export function effectOf(relation: NonNullable<ValuesRelation>, direction: Direc
   return EFFECTS[direction][relation];
 }
 
-/** True for an `x-` key that only other tools read, so that the server ignores it. */
+/** True for an `x-` key that the server ignores, because it is for other tools. */
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
 /**
- * Makes a rule that compares each key of a node by the rule of the key. The change of a key without a rule has the
- * effect `otherwise`, which by default is breaking, so that the change of an unknown key does not pass unnoticed.
+ * Makes a rule that compares a node key by key, each by its own rule. If a key has no rule, its change has the effect
+ * `otherwise`. By default this is breaking, so that a change of an unknown key is not overlooked.
  */
 export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Record<string, unknown>> {
   return function* (before, after, location, direction) {
@@ -118,7 +118,9 @@ export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Re
   };
 }
 
-/** Makes a rule for a complete value. `judge` returns undefined if the old and the new value have the same meaning. */
+/**
+ * Makes a rule that judges a value as a whole. `judge` returns undefined if the old and the new value mean the same.
+ */
 export function value<Value>(
   judge: (before: Value | undefined, after: Value | undefined, direction: Direction) => Effect | undefined,
 ): CompareRule<Value> {
@@ -174,7 +176,10 @@ export function compareByName<Part extends Node>(
   };
 }
 
-/** Returns the change for a new entry. It is harmless if clients may omit it in requests, or ignore it in replies. */
+/**
+ * Returns the change for a new entry. The change is compatible in a reply, and in a request if clients may omit the
+ * entry.
+ */
 export function toAddition(node: Node, direction: Direction): Omit<ContractChange, 'location'> {
   if (direction === 'response') return { what: 'was added', effect: FINE };
   return typeof node === 'object' && node.required

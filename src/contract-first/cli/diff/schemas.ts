@@ -40,7 +40,10 @@ import {
 } from './rules.ts';
 import { compareTogether, relateChoices, reversedIn, toChoice } from './together.ts';
 
-/** Compares a keyword that restricts values without other keywords. The meaning is compared, not the text. */
+/**
+ * Compares a keyword that restricts values by itself, without other keywords. Two different values of the keyword are
+ * equal if they allow the same values.
+ */
 const limit: CompareRule<unknown> = function* (before, after, location, direction, key) {
   const toSchema = (said: unknown): Schema => (said === undefined ? {} : { [key]: said });
   const [old, now] = [toSchema(before), toSchema(after)];
@@ -62,8 +65,8 @@ const subschema = (suffix: string): CompareRule<Schema> =>
   };
 
 /**
- * Compares the subschemas of `allOf`, `anyOf` or `oneOf`. Equal ones are removed, and the others are compared in their
- * order.
+ * Compares the subschemas of `allOf`, `anyOf` or `oneOf`. Subschemas that both versions contain are left out, and the
+ * remaining ones are compared in their order.
  */
 const parts: CompareRule<Schema[]> = function* (before, after, location, direction, key) {
   const isChoice = key !== 'allOf';
@@ -137,9 +140,7 @@ export function* compareSchemas(
   }
 }
 
-/**
- * Adds the fields that only the other schema names. Each gets the schema that this one has for unnamed fields.
- */
+/** Adds fields that only the other version names. In this version, the schema of unnamed fields applies to them. */
 function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
   const { others } = schema;
   if (typeof others !== 'object') return schema;
@@ -148,12 +149,15 @@ function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
 }
 
 /**
- * True if a proof can show that the change is harmless: other keywords may allow the same values, such as null in
- * `anyOf`.
+ * True if the change has an effect that a proof can disprove. For example, the removed type null may still be allowed
+ * by `anyOf`.
  */
 const isProvable = ({ effect }: ContractChange) => [FAILS_REQUESTS, UNEXPECTED, UNKNOWN].includes(effect);
 
-/** True if every request that was valid still is, or if every reply that is valid now already was. */
+/**
+ * For requests, true if every request that was valid is still valid. For replies, true if every reply that is valid now
+ * was already valid before.
+ */
 function isHarmless(before: Schema, after: Schema, direction: Direction): boolean {
   const toSent = (schema: Schema) => toPlain(withoutFields(HIDDEN[direction], schema));
   const [old, now] = [toSent(before), toSent(after)];
@@ -161,8 +165,9 @@ function isHarmless(before: Schema, after: Schema, direction: Direction): boolea
 }
 
 /**
- * Prepares a schema for a proof: removes the names of components, and makes fields that are hidden in this direction
- * impossible. Two schemas with discriminators count as equal only if both are the same.
+ * Prepares a schema for a proof. Removes the names of components, and forbids the fields that are hidden in this
+ * direction. A discriminator becomes an unknown keyword, so that two schemas with discriminators are equal only if
+ * these are the same.
  */
 function toPlain(schema: Schema): Schema {
   if (typeof schema === 'boolean') return schema;
@@ -182,12 +187,12 @@ export const schema = subschema('');
 /** The rule for an entry that may be required: a field, a parameter or a header. */
 const FIELD = byKey({ required, schema });
 
-/** For each direction, the keyword that hides a field. */
+/** The keyword that hides a field, by direction. */
 const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
 
 /**
- * Returns the schema with one key for each rule: its keywords, `fields` for the named fields, and `others` for all
- * unnamed fields.
+ * Returns the schema as the rules compare it. The key `fields` contains the named fields, `others` the schema of all
+ * unnamed fields, and each other keyword has its own key.
  */
 function toJudged(source: Schema, direction: Direction): Keywords {
   const schema = keywordsOf(source);
@@ -201,13 +206,15 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   } = schema;
   const others = additionalProperties ?? unevaluatedProperties;
   const choice = toChoice(schema);
-  // A required field without its own schema has the schema of unnamed fields, unless a pattern describes it.
+  // If a required field has no schema of its own, the schema of unnamed fields applies, unless a pattern describes the
+  // field.
   const ofOthers = 'patternProperties' in rest ? {} : (additionalProperties ?? {});
   const unnamed = required.map((name) => [name, ofOthers]);
   const all: Record<string, Schema> = { ...Object.fromEntries(unnamed), ...properties };
   const fields = Object.entries(all).flatMap(([name, field]) => {
     if (!keywordsOf(field)[HIDDEN[direction]]) return [[name, { required: required.includes(name), schema: field }]];
-    // A request with a read-only field is answered with 400, even if unnamed fields are allowed.
+    // A read-only field is forbidden in requests, even if the schema allows unnamed fields: the server answers such a
+    // request with 400.
     return direction === 'request' && others !== false ? [[name, { required: false, schema: false }]] : [];
   });
   return {
@@ -221,8 +228,8 @@ function toJudged(source: Schema, direction: Direction): Keywords {
 }
 
 /**
- * Returns the name of the schema, or of its only alternative besides null, because generated clients have the same type
- * for both.
+ * Returns the component name of a schema. If the schema only adds null to a component, returns the name of this
+ * component, because generated clients have the same type for both.
  */
 function nameOf({ [COMPONENT_NAME]: own, anyOf, oneOf }: Keywords): unknown {
   const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');
@@ -236,8 +243,8 @@ function toAdditionToClosed(field: { required?: unknown }, direction: Direction)
 }
 
 /**
- * Returns the change for a new field in an open schema. It breaks requests, because they could already contain a field
- * of this name with any value.
+ * Returns the change for a new field in a schema that allows unnamed fields. In a request it is breaking, because
+ * clients may already send a field of this name with any value.
  */
 function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
   return direction === 'request' ? { what: 'was added', effect: FAILS_REQUESTS } : toAddition(field, direction);
@@ -246,8 +253,8 @@ function toAdditionToOpen(field: { required?: unknown }, direction: Direction) {
 type Types = string | string[];
 
 /**
- * Judges a change of `type`. In a request, an integer fits `number`; in a reply, a change from number to integer
- * changes the types of generated clients.
+ * Judges a change of `type`. In a request, `number` includes integers. In a reply, a change from number to integer is
+ * breaking, because it changes the types of generated clients.
  */
 function judgeTypes(before: Types | undefined, after: Types | undefined, direction: Direction): Effect | undefined {
   const types = (type: Types) =>

@@ -1,6 +1,6 @@
 /**
- * Compares keywords that depend on other keywords of the same schema, such as `discriminator`. A rule for each keyword
- * alone would be wrong.
+ * Compares keywords that depend on other keywords of the same schema, such as `discriminator`. Comparing each keyword
+ * alone would give wrong results.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isSubset } from '../../contract/subsets/subsets.ts';
@@ -10,8 +10,8 @@ import { COMPONENT_NAME } from './expand.ts';
 import { type ContractChanges, type Direction, relateSets, UNKNOWN, type ValuesRelation } from './rules.ts';
 
 /**
- * Returns changes that count as breaking, unless a proof shows that they are harmless. The schemas no longer contain
- * documentation.
+ * Returns changes that count as breaking, unless a later proof shows that they are harmless. `before` and `after` no
+ * longer contain documentation.
  */
 export function* compareTogether(
   before: Keywords,
@@ -22,15 +22,16 @@ export function* compareTogether(
   if (isSeenOtherwise(before, after)) {
     yield { location, what: 'other fields or items may count as unnamed', effect: UNKNOWN };
   }
-  // A value that fits two subschemas does not fit `oneOf`. So a change of one subschema may change which values of the
-  // others fit.
+  // `oneOf` rejects a value that fits two of its subschemas. So if one subschema changes, values of the other
+  // subschemas may become invalid.
   const isSame = !before.oneOf || !after.oneOf || isDeepStrictEqual(before.oneOf, after.oneOf);
   const isSafe = isSame || isChoice(direction === 'request' ? after : before);
   if (!isSafe) yield { location, what: 'values may fit two parts of oneOf', effect: UNKNOWN };
 }
 
-/** Keywords for unnamed fields and items, and the keywords that decide which fields and items count as named. */
+/** Keywords for fields and items that no other keyword describes. */
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
+/** Keywords that describe fields or items, so that `UNEVALUATED` keywords do not apply to these. */
 const SEEN = [
   ...['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', '$ref', 'dependentSchemas', 'patternProperties'],
   ...['prefixItems', 'items', 'contains'],
@@ -38,7 +39,7 @@ const SEEN = [
 
 function isSeenOtherwise(...schemas: [before: Keywords, after: Keywords]): boolean {
   const has = (key: string) => schemas.some((schema) => key in schema);
-  // For `additionalProperties`, only `patternProperties` decides which other fields count as named.
+  // `additionalProperties` depends only on `properties`, which is compared below, and on `patternProperties`.
   const seen = (UNEVALUATED.some(has) ? SEEN : ['patternProperties']).filter(has);
   if (seen.length === 0) return false;
   const [old, now] = schemas.map((schema) => [
@@ -59,9 +60,9 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**
- * Returns an entry for each reference inside a keyword of `REVERSING`: `within` if its target is a schema around it,
- * `outside` for any other target. The target may have changed although the reference has not, so a proof for one
- * version does not hold for the other.
+ * Finds references inside the keywords of `REVERSING`. Returns `within` for each whose target is a schema around it,
+ * and `outside` for each other one. For these references, comparing only the references proves nothing, because their
+ * targets may have changed.
  */
 export function reversedIn(schema: Schema, isReversed = false, around: string[] = []): ('within' | 'outside')[] {
   const { $ref, ...keywords } = keywordsOf(schema);
@@ -76,16 +77,16 @@ export function reversedIn(schema: Schema, isReversed = false, around: string[] 
 const refers = (schema: Schema): boolean =>
   '$ref' in keywordsOf(schema) || subschemasOf(schema).some(({ subschema }) => refers(subschema));
 
-/** The schemas among which the field of a `discriminator` with `oneOf` or `anyOf` chooses. */
+/** The effect of a `discriminator` next to `oneOf` or `anyOf`: the value of a field selects one of the alternatives. */
 interface Choice {
   propertyName: string;
-  /** For each value of the field, the name of the chosen schema, which is empty for a schema without a name. */
+  /** For each value of the field, the name of the selected schema. The name is empty for a schema without a name. */
   chosen: Record<string, string>;
 }
 
 /**
- * Reads a discriminator. Returns undefined if it has no effect, because there are no alternatives, or because each
- * alternative itself restricts the field to its names.
+ * Reads a discriminator. Returns undefined if it has no effect: there is no discriminator, or each alternative itself
+ * requires one of its names in the field.
  */
 export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | undefined {
   const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
@@ -95,7 +96,7 @@ export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | un
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
   if (branches.every(isTagged)) return undefined;
   const chosen = branches.flatMap((branch) => {
-    // A recursive schema has a `$ref` instead of its name, because it is not expanded.
+    // A recursive schema is not expanded. It has a `$ref` instead of its name.
     const { [COMPONENT_NAME]: name = '', $ref = String(name) } = branch;
     const schema = $ref.replace(/.*\//, '');
     const named = [schema, `#/components/schemas/${schema}`];
@@ -113,8 +114,8 @@ function tagsOf(field: Schema | undefined): string[] {
 }
 
 /**
- * Compares the values that two discriminators allow. The values differ if only one version has a discriminator, if the
- * field differs, or if a name chooses another schema.
+ * Compares the sets of values that two discriminators allow. Returns `other` if only one version has a discriminator,
+ * if the field differs, or if a value of the field selects another schema than before.
  */
 export function relateChoices(before: Choice | undefined, after: Choice | undefined): ValuesRelation {
   if (before?.propertyName !== after?.propertyName) return 'other';

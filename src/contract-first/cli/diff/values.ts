@@ -1,6 +1,7 @@
 /**
- * Compares how values are written: bodies by their media types, and parameters. Clients keep working if a parameter
- * becomes an array of its old values. They break if a parameter takes a name in the query from another one.
+ * Compares how values are written in messages: the media types of bodies, and the styles of parameters. Clients keep
+ * working if a parameter becomes an array of its old values. They break if a new parameter takes over a name in the
+ * query from another parameter.
  */
 import { allowedTypesOf, fieldOf } from '../../contract/subsets/keyword-subsets.ts';
 import type { EncodingNode, MediaNode, ParameterNode } from '../../engine/contract/document.ts';
@@ -28,7 +29,7 @@ import { schema } from './schemas.ts';
 
 type Contents = Record<string, MediaNode>;
 
-/** Makes a rule for the media types of a body. `added` is the effect of a new media type in each direction. */
+/** Makes a rule for the media types of a body. `added` contains the effect of a new media type for each direction. */
 const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =>
   function* (before = {}, after = {}, location, direction) {
     for (const [type, same, own] of pairs(before, after)) {
@@ -48,19 +49,22 @@ const contentsWith = (added: Record<Direction, Effect>): CompareRule<Contents> =
 export const content = contentsWith({ request: FINE, response: FINE });
 
 /**
- * Compares a request's body. If the server sends the request, a new media type breaks the receiver, who cannot choose
- * the type.
+ * Compares the media types of a request's body. In a webhook, the server sends the request, and a new media type breaks
+ * the receiver, because the receiver cannot choose the type.
  */
 export const sentContent = contentsWith({ request: FINE, response: UNEXPECTED });
 
 /**
- * Returns the range of media types that covers JSON. A range covers no other type, because the server sends only JSON
- * for it.
+ * Returns the entry of the range of media types that covers JSON. A range does not cover any other type, because for a
+ * range the server sends only JSON.
  */
 const rangeOf = (type: string, contents: Contents) =>
   type === PLAIN_JSON ? (contents['application/*'] ?? contents['*/*']) : undefined;
 
-/** Compares `content` of a parameter or a header. If only one version has it, the value is written in another way. */
+/**
+ * Compares `content` of a parameter or a header. If only one version has `content`, the value is written in another
+ * way, which is breaking.
+ */
 export const ofValue: CompareRule<Contents> = function* (before, after, location, direction, key) {
   const effect = direction === 'request' ? FAILS_REQUESTS : UNEXPECTED;
   if (before && after) yield* content(before, after, location, direction, key);
@@ -89,18 +93,21 @@ const encoding: CompareRule<MediaNode['encoding']> = function* (before, after, l
 
 const MEDIA = byKey({ schema, encoding });
 
-/** Removes the encodings of new fields from a media type, because the comparison of schemas reports new fields. */
+/**
+ * Removes the encodings of new fields from a media type, because the comparison of schemas already reports these
+ * fields.
+ */
 function withoutNewFields(now: MediaNode, old: MediaNode): MediaNode {
   const [own, known] = [now, old].map(({ schema }) => keywordsOf(schema).properties ?? {}) as [object, object];
   const isNew = (_encoding: EncodingNode, field: string) => Object.hasOwn(own, field) && !Object.hasOwn(known, field);
   return now.encoding ? { ...now, encoding: dropped(now.encoding, isNew) } : now;
 }
 
-/** Makes a rule for a maximum. `usual` is the maximum if the contract does not set one. */
+/** Makes a rule for a maximum. `usual` is the maximum that applies if the contract does not set one. */
 export const atMost = (usual: number) =>
   keyword<number>((before = usual, after = usual) => (after < before ? 'fewer' : after > before ? 'more' : undefined));
 
-/** Compares a keyword that allows clients to send further values. */
+/** Compares a keyword that allows further values if it is true. */
 const allowing = value((_before, after) => (after ? FINE : FAILS_REQUESTS));
 
 const KEYS = byKey({
@@ -113,14 +120,15 @@ const parameter: CompareRule<ParameterNode> = function* (before, after, location
   const listed = toListed(old, now);
   if (listed) yield { location, what: 'became an array of what it was', effect: FINE };
   for (const change of KEYS(listed ?? old, now, location, direction, key)) {
-    // Compatible changes are not reported again: the change to an array includes further items, or none.
+    // After a change to an array, compatible changes are not reported, because they only say that the array may have
+    // more items or none.
     if (!listed || change.effect !== FINE) yield change;
   }
 };
 
 /**
- * Returns the old parameter as an array of one item, if clients write this array like the old value. Otherwise returns
- * undefined: a text could contain the separator of the array.
+ * Returns the old parameter as an array with exactly one item, if clients write this array in the same way as the old
+ * value. Returns undefined if not, for example because an old text could contain the separator of the array.
  */
 function toListed(before: ParameterNode, { in: location, style, explode, ...after }: ParameterNode) {
   const [{ default: usual, ...item }, { type }] = [keywordsOf(before.schema), keywordsOf(after.schema)];
@@ -150,7 +158,7 @@ export const parameters: CompareRule<Record<string, ParameterNode>> = function* 
   }
 };
 
-/** Returns the names in the query that a parameter declares. An object declares the names of its fields. */
+/** Returns the names in the query string that a parameter uses. An object uses the names of its fields. */
 const namesOf = (parameter: ParameterNode): string[] =>
   isSpread(parameter) ? Object.keys(keywordsOf(parameter.schema).properties ?? {}) : [parameter.name];
 
@@ -161,8 +169,8 @@ function isSpread({ style, explode, schema }: ParameterNode): boolean {
 }
 
 /**
- * Returns the name of the parameter that gets a name in the query: the parameter of this name, or an object with this
- * field.
+ * Returns the name of the parameter that receives a name in the query string: the parameter of this name, or an object
+ * that allows this field.
  */
 function ownerOf(name: string, parameters: Record<string, ParameterNode>): string | undefined {
   const query = Object.values(parameters).filter(({ in: location }) => location === 'query');

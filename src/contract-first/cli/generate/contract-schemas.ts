@@ -12,16 +12,16 @@ import { type CheckedCode, checkedName, code } from './source-text.ts';
 type Named = Record<string, Schema>;
 
 const COMPONENTS = '#/components/schemas/';
-/** Matches keys of a JSON Pointer that would not make a name clearer. */
+/** Matches keys of a JSON Pointer that are left out of a schema's new name, because they say nothing about it. */
 const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|responses|content|schema|)$/;
 
-/** The key under which the schema of a recursive array has the name of its TypeScript type. */
+/** The key under which the schema of a recursive array contains the name of its TypeScript type. */
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 
 /**
- * Gives each target of a reference a name in `components/schemas`. Replaces references to other nodes than schemas by
- * their targets.
+ * Gives each target of a reference to a schema a name in `components/schemas`. Replaces all references to other nodes
+ * by their targets, if openapi-typescript cannot follow them.
  */
 export function nameTargets(document: Document): void {
   document.components ??= {};
@@ -56,7 +56,10 @@ export function nameTargets(document: Document): void {
 /** Matches the references to other nodes than schemas that openapi-typescript can follow. */
 const FOUND = /^#\/(components|paths|webhooks)\//;
 
-/** Replaces a reference by its target, if openapi-typescript could not follow it. Reads neither files nor URLs. */
+/**
+ * Replaces a reference by its target, if openapi-typescript cannot follow the reference. Does not read other files or
+ * URLs.
+ */
 function replace(node: Record<string, unknown>, document: Document, seen = new Set<unknown>()): void {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string' || FOUND.test($ref)) return;
@@ -66,7 +69,10 @@ function replace(node: Record<string, unknown>, document: Document, seen = new S
   replace(node, document, seen.add($ref));
 }
 
-/** Adds the schema to the components under the wanted name, or one with a number if that is taken. Returns the name. */
+/**
+ * Adds the schema to the components under the wanted name. If this name is taken, adds a number to it. Returns the
+ * name.
+ */
 function addSchema(schemas: Named, schema: Schema, wanted: string): string {
   const word = wanted.replace(/\W+/g, '_').replace(/^_|_$/g, '');
   let name = word;
@@ -76,8 +82,8 @@ function addSchema(schemas: Named, schema: Schema, wanted: string): string {
 }
 
 /**
- * Gives its own interface to each array that contains itself, directly or through other arrays, because `A: A[]` as a
- * field's type is a compile error. Returns the interfaces.
+ * Makes an interface for each array that contains itself, directly or through other arrays. Returns the interfaces.
+ * Without them, the type would be `A: A[]`, which is a compile error.
  */
 export function toListTypes(document: Document): CheckedCode[] {
   const schemas = document.components?.schemas as Named;
@@ -98,7 +104,7 @@ export function toListTypes(document: Document): CheckedCode[] {
   });
 }
 
-/** Returns the subschemas of the same value, and the schemas of its items. */
+/** Returns the subschemas that describe the same value, and the schemas of its items. */
 const partsOf = (schema: Keywords): Listed[] =>
   subschemasOf(schema)
     .filter(({ keyword }) => /^((all|any|one)Of|items|prefixItems)$/.test(keyword))
@@ -107,8 +113,8 @@ const partsOf = (schema: Keywords): Listed[] =>
 const withParts = (schema: Schema): Listed[] => [keywordsOf(schema), ...partsOf(keywordsOf(schema)).flatMap(withParts)];
 
 /**
- * True if the array contains itself without an object in between: TypeScript accepts a type that refers to itself
- * through an object.
+ * True if the array contains itself without an object in between. With an object in between, TypeScript accepts a type
+ * that refers to itself.
  */
 function isItself(list: Keywords, document: Document, seen = new Set<Keywords>()): boolean {
   const leads = (part: Keywords): boolean => {

@@ -20,7 +20,7 @@ import { toPointerOf } from '../../json/pointer.ts';
 import { LIST, type Listed, nameTargets, toListTypes } from './contract-schemas.ts';
 import { type CheckedCode, code, joined, printed } from './source-text.ts';
 
-/** The TypeScript types of a 64-bit integer, and of the other types that its schema may allow. */
+/** The TypeScript type of a 64-bit integer, and the types of other values that its schema may also allow. */
 const INT64_TYPES = {
   integer: ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword),
   string: ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),
@@ -31,28 +31,30 @@ const INT64_TYPES = {
 const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.createTypeReferenceNode('Uint8Array')]);
 
 /**
- * Matches names of properties that every object inherits. openapi-typescript would find the inherited property if a
- * schema, or a key in a reference, has such a name.
+ * Matches names that are also properties of every JavaScript object, such as `constructor`. openapi-typescript would
+ * find the inherited property instead of a schema or a key with this name.
  */
 const INHERITED =
   /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
-/** Matches a JSON string that is a reference or a single word, where `INHERITED` may match. */
+/** Matches the JSON strings in which `INHERITED` is searched: a reference, or a single word. */
 const NAMING = /"#\/(?:[^"\\]|\\.)*"(?!:)|"\w+"/g;
-/** A random text, which no contract contains. It is put before inherited names, and removed from the finished types. */
+/**
+ * A random text that no contract contains. `withMarks` puts it before inherited names, and `printed` removes it from
+ * the finished types.
+ */
 const MARK = `name_${randomBytes(16).toString('hex')}_`;
 
 const withMarks = (json: string) => json.replace(NAMING, (text) => text.replace(INHERITED, `${MARK}$&`));
 
 /** Writes the types. @throws ContractError that lists faulty schemas among the components */
 export async function buildTypes(contract: Document): Promise<CheckedCode> {
-  // Limits and defaults become doubles, because openapi-typescript writes them as JSON, which does not support
-  // `bigint`.
+  // `toDoubles`, because openapi-typescript writes limits and defaults as JSON, which does not support `bigint`.
   const document: Document = JSON.parse(withMarks(JSON.stringify(toDoubles(contract))));
   checkComponents(document);
   nameTargets(document);
   const lists = toListTypes(document);
   const { paths = {}, components = {}, webhooks = {} } = document;
-  // The server never sends webhooks, so no handler needs their types.
+  // The server never handles webhooks, so handlers do not need the types of their operations.
   for (const [, operation] of Object.values(webhooks).flatMap(operationsOf)) delete operation.operationId;
   Object.values(components.parameters ?? {}).forEach(plain);
   for (const item of Object.values(paths)) {
@@ -126,8 +128,8 @@ function toOpen({ paths = {}, security = [] }: Document): CheckedCode {
 }
 
 /**
- * Describes a parameter as the handler gets it: JSON in a parameter is parsed, and a parameter with a default always
- * has a value.
+ * Changes a parameter to its form in the handler: JSON in a parameter is already parsed, and a parameter with a default
+ * always has a value.
  */
 function plain(parameter: ParameterNode): void {
   const [media] = Object.values(parameter.content ?? {});
@@ -139,8 +141,8 @@ function plain(parameter: ParameterNode): void {
 type Node = Record<string, unknown>;
 
 /**
- * Calls `change` for each node, after the nodes inside it. `hasNames` is true if the keys of the node are names from
- * the contract.
+ * Calls `change` for each node, for inner nodes before outer ones. `hasNames` is true if the keys of the node are names
+ * from the contract.
  */
 function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, key = ''): void {
   if (!isNode(node)) return;
@@ -150,8 +152,8 @@ function visit(node: unknown, change: (node: Node, hasNames: boolean) => void, k
 }
 
 /**
- * Describes headers as the handler sends them: a header with JSON is a text. A referenced header is copied, because
- * openapi-typescript would treat it as required.
+ * Changes headers to their form in the handler: a header with JSON is sent as a text. A referenced header is copied
+ * here, because openapi-typescript would treat a reference as required.
  */
 function inlineHeaders(node: Node, document: Document): void {
   const { headers } = node;
@@ -166,9 +168,9 @@ function inlineHeaders(node: Node, document: Document): void {
 }
 
 /**
- * Removes keywords that would mislead openapi-typescript: examples and references in other files, which it would read
- * or fetch; `nullable`, which has no meaning in 3.1; and `$defs`, which it would take for a field. Also removes a
- * discriminator without alternatives, which would remove its field from the schemas that have this one in `allOf`.
+ * Removes keywords that openapi-typescript would misread. It would read or fetch examples and references in other
+ * files. It would apply `nullable`, which has no meaning in 3.1, and would take `$defs` for a field. If a discriminator
+ * has no alternatives, it would remove the discriminator's field from all schemas that have this schema in `allOf`.
  */
 function dropUntyped(node: Node, hasNames: boolean): void {
   if (typeof node.externalValue === 'string') delete node.externalValue;
@@ -180,7 +182,8 @@ function dropUntyped(node: Node, hasNames: boolean): void {
 }
 
 /**
- * Adds the types of named fields to the type of unnamed fields, because TypeScript checks named fields against both.
+ * Adds the types of named fields to the type of unnamed fields. TypeScript checks named fields against the type of
+ * unnamed fields as well.
  */
 function widenOthers(node: Keywords): void {
   const { properties = {}, patternProperties = {}, additionalProperties = {} } = node;
@@ -192,8 +195,8 @@ function widenOthers(node: Keywords): void {
 }
 
 /**
- * Replaces a schema's name in the mapping of a discriminator by a reference to it (OpenAPI 3.1, section 4.8.25).
- * Removes texts that refer to nothing.
+ * Replaces names of schemas in the mapping of a discriminator by references (OpenAPI 3.1, section 4.8.25). Removes
+ * entries that refer to no schema.
  */
 function pointMappings({ discriminator }: Keywords, document: Document): void {
   const mapping = discriminator?.mapping ?? {};
@@ -203,7 +206,7 @@ function pointMappings({ discriminator }: Keywords, document: Document): void {
   }
 }
 
-/** Makes a field read-only or write-only if the schema that it refers to is. */
+/** Makes a field read-only or write-only if the schema that its `$ref` leads to is read-only or write-only. */
 function markReferences({ properties }: Keywords, document: Document): void {
   for (const field of Object.values(properties ?? {}).map(keywordsOf)) {
     const { readOnly, writeOnly } = keywordsOf(lookUp(document, String(field.$ref)) as Schema | undefined);

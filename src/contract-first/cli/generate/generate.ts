@@ -50,11 +50,11 @@ export async function runGenerate(isCheck: boolean): Promise<number> {
 }
 
 interface Outcome {
-  /** With `--check`, a message for each stale file; otherwise none. */
+  /** With `--check`, a message for each stale file. Otherwise empty. */
   notes: string[];
   /**
-   * Messages for operations without a handler, and for handlers without an operation. The server would not start with
-   * either.
+   * Messages for operations without a handler, and for handlers without an operation. In both cases, the server would
+   * not start.
    */
   unmatched?: string[];
 }
@@ -73,9 +73,9 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
     ...write('register', buildRegister(contract, present)),
   ];
   if (staleDomain.length > 0) return { notes: staleDomain };
-  // The team's modules are imported only now, because they import the domain, whose file may just have been written.
+  // Loads the team's modules only now. They import `src/generated/domain.ts`, which has just been written.
   const own = await loadTeamParts();
-  // `checkMigrations` throws the errors that would also stop the server's start, in the same words.
+  // Throws the same errors that would stop the server's start.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
   checkMigrations(own.domain, warn);
   const { ofContract, ofTeam, warnings } = findUnservable(contract, own);
@@ -94,8 +94,8 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
 }
 
 /**
- * Checks the migrations of both databases. If those for SQLite are complete, also runs them in memory, to warn about
- * lists without an index.
+ * Checks the migrations for both databases. If each collection has a migration for SQLite, also runs these migrations
+ * in memory, to warn about lists without an index.
  * @throws OperatorError with the reason why a start would fail
  */
 function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void): void {
@@ -116,8 +116,8 @@ function checkMigrations(domain: AnyDomain, onWarning: (warning: string) => void
 }
 
 /**
- * Builds a function that writes a file if its text has changed. With `--check`, the function instead returns a message
- * if it has changed.
+ * Builds a function that writes a file if its text has changed. With `--check`, the function writes nothing, and
+ * returns a message if the text has changed.
  */
 function buildWrite(contract: string, isCheck: boolean): (name: string, made: CheckedCode) => string[] {
   return (name, made) => {
@@ -125,7 +125,7 @@ function buildWrite(contract: string, isCheck: boolean): (name: string, made: Ch
     const text = GENERATED_HEADER(contract) + made.text;
     if (existsSync(path) && readFileSync(path, 'utf8') === text) return [];
     if (isCheck) return [`${path} is stale: run \`npm run generate\` and commit what it writes`];
-    // An unchanged file is not written, because watchers of the file would then run `generate` again.
+    // Only a changed file is written. Otherwise, programs that watch the file would run `generate` again.
     writeFileSync(path, text);
     return [];
   };

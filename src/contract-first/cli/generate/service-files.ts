@@ -1,7 +1,7 @@
 /**
- * Writes the files that connect the contract, the collections and the handlers of a service. Each folder in `src/` with
- * a `domain.ts` is a collection, which is named after the export of that file. A `transactions.ts` next to it exports
- * its transactions.
+ * Writes the files that connect the contract, the collections and the handlers of a service. Each folder in `src/` that
+ * contains a `domain.ts` is a collection. The name of the collection is the name that `domain.ts` exports. A file
+ * `transactions.ts` in the same folder exports the transactions of the collection.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { ContractError, type ReadContract } from '../../engine/contract/contract.ts';
@@ -24,8 +24,8 @@ export function buildDomain(folder: URL): CheckedCode {
     (one) => code`import { ${checkedName(one.name)} } from '../${checkedName(one.folder)}/domain.ts';\n`,
   );
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  // A service without collections cannot declare the error codes of the contract yet, so `MissingErrors` would not
-  // compile.
+  // A service without collections does not use `MissingErrors`. It would be a compile error, because only collections
+  // can declare the error codes of the contract.
   const [type, demand] = names.length > 0 ? [code`, type MissingErrors`, code` satisfies MissingErrors`] : [[], []];
   return code`import { addErrors${type} } from 'contract-first';
 ${hasTransactions ? code`import { readingOf, transactionOf } from 'contract-first/store';\n` : []}${imports}
@@ -39,8 +39,8 @@ export const reading = readingOf<typeof domain>();
 `;
 
 /**
- * Writes `writing.ts`, which the writing thread also loads: the location of the contract, and the transactions of all
- * collections.
+ * Writes `writing.ts`, with the location of the contract and the transactions of all collections. The writing thread
+ * also loads this file.
  */
 export function buildWriting(folder: URL, contract: string): CheckedCode {
   const found = findCollections(folder).filter(({ hasTransactions }) => hasTransactions);
@@ -76,7 +76,7 @@ function nameIn(folder: string, text: string): string {
   return first;
 }
 
-/** The fields of package.json that a service uses. */
+/** The fields of package.json that are used for a service. */
 interface Package {
   name?: string;
   version?: string;
@@ -86,11 +86,14 @@ interface Package {
 export const OPTIONAL = ['errors', 'services', 'tokens', 'plugins'] as const;
 type Optional = (typeof OPTIONAL)[number];
 
-/** Builds a function that returns a line of code if the optional file exists, and otherwise no code. */
+/** Builds a function that returns `line` if the optional file exists, and otherwise empty code. */
 const buildIf = (present: readonly Optional[]) => (name: Optional, line: CheckedCode) =>
   present.includes(name) ? line : code`${[]}`;
 
-/** Writes `register.ts`: the types of the service, which the engine's types read from the interface `Register`. */
+/**
+ * Writes `register.ts`, which adds the types of the service to the interface `Register`. The engine's types read them
+ * there.
+ */
 export function buildRegister({ operations }: ReadContract, present: readonly Optional[]): CheckedCode {
   const only = buildIf(present);
   const byToken = [...operations].flatMap(([id, { security }]) =>
@@ -116,7 +119,9 @@ ${only('services', code`    services: services.Services;\n`)}${only('tokens', co
 /** Writes `handlers.ts`, the handlers by operation. */
 export function buildHandlersMap({ operations }: ReadContract): CheckedCode {
   const ids = [...operations.keys()];
-  // A valid operationId, such as `delete` or `find-book`, may not be a valid variable. It never contains a `$`.
+  // The name of the variable for a handler. An operationId, such as `delete` or `find-book`, may not be a valid name
+  // for a variable. Each `-` becomes a `$`, which operationIds never contain, so that different ids give different
+  // names.
   const nameOf = (id: string) => checkedName(`${id.replaceAll('-', '$')}Handler`);
   return code`${ids.map((id) => code`import ${nameOf(id)} from '../../handlers/${checkedName(id)}.ts';\n`)}import type { Handler, OperationId } from 'contract-first';
 
@@ -125,7 +130,10 @@ ${ids.map((id) => code`  ${id.includes('-') ? id : checkedName(id)}: ${nameOf(id
 `;
 }
 
-/** Matches a name that fits into keys, file names, and PostgreSQL's application_name, which is limited to 63 bytes. */
+/**
+ * Matches a service name that can be part of keys and file names, and of PostgreSQL's application_name, which is
+ * limited to 63 bytes.
+ */
 const SERVICE_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 
 /** Returns the name of the service: its package's name without the scope, such as `books` for `@acme/books`. */

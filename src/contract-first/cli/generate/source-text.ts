@@ -22,8 +22,8 @@ export type { CheckedCode };
 type Value = CheckedCode | string | number | bigint | boolean | null | Value[];
 
 /**
- * The tag for template literals of generated code. A `CheckedCode` is inserted unchanged, any other value as a literal;
- * the items of a list are inserted one after the other.
+ * The tag for template literals of generated code. Inserts a `CheckedCode` unchanged, and any other value as a literal.
+ * Inserts the items of a list one after the other.
  */
 export function code(texts: TemplateStringsArray, ...values: Value[]): CheckedCode {
   return new CheckedCode(texts.reduce((text, next, index) => text + toSafe(values[index - 1] as Value) + next));
@@ -52,7 +52,7 @@ export function toLiteral(value: unknown): CheckedCode {
   return toObjectLiteral(Object.entries(value).map(([name, field]) => [name, toLiteral(field)]));
 }
 
-/** Writes one field of an object literal, as `name` alone if the value is a variable of this name. */
+/** Writes a field of an object literal. If the value is a variable with the field's name, writes only the name. */
 export const toField = (name: string, value: CheckedCode): CheckedCode =>
   value.text === name ? value : code`${toPropertyName(name)}: ${value}`;
 
@@ -68,7 +68,7 @@ export function toObjectLiteral(
   return code`{\n${written.map((field) => code`  ${indented(field)},\n`)}}`;
 }
 
-/** The maximum length of an object literal on one line, without the code before it. */
+/** The maximum length of an object literal on one line. Code before the literal does not count. */
 const LINE_LENGTH = 90;
 
 /** Indents all lines but the first. This cannot change a literal, because literals never contain a line break. */
@@ -99,7 +99,7 @@ export function checkedName(name: string): CheckedCode {
 const WRITTEN = /^([A-Za-z_$][\w$]*|"([^"\\\n\r]|\\.)*")$/;
 
 /**
- * Accepts the types that openapi-typescript has printed, and removes `mark` from them. `identifiers` lists all
+ * Accepts the types that openapi-typescript has printed, and removes `mark` from them. `identifiers` must list all
  * identifiers in the types.
  * @throws Error for an identifier that is neither a name nor a literal
  */
@@ -108,7 +108,7 @@ export function printed(types: string, identifiers: string[], mark: string): Che
   return new CheckedCode(types.replaceAll(mark, ''));
 }
 
-/** Writes the access to a field of a value, such as `record.name`. The value is a variable, or itself a field. */
+/** Writes the access to a field, such as `record.name`. `record` may itself be the access to a field. */
 export const member = (object: CheckedCode | string, name: string): CheckedCode => {
   const value = typeof object === 'string' ? checkedName(object) : object;
   return /^[A-Za-z_$][\w$]*$/.test(name) ? code`${value}.${checkedName(name)}` : code`${value}[${name}]`;

@@ -19,8 +19,8 @@ import { autofix } from './autofix/autofix.ts';
 const TIME_LIMIT = 10_000;
 
 /**
- * Calls `run` with the file, or with a copy of the contract at the URL. @throws Error of one line if it cannot be
- * fetched
+ * Calls `run` with the file. If the source is a URL, fetches the contract, and calls `run` with a temporary file.
+ * @throws Error with a message of one line if the contract cannot be fetched
  */
 export async function withFile<T>(
   source: string,
@@ -85,9 +85,9 @@ const toNames = (files: string[]) =>
   );
 
 /**
- * Calls `run` with a corrected copy of the file. If the file needs no changes, or cannot be read, `run` gets the file
- * itself. `source` is the name of the file in the list of changes.
- * @throws Error that names dangling references to other files
+ * Calls `run` with a corrected copy of the file. If nothing needs to be corrected, or if the file cannot be read, calls
+ * `run` with the file itself. `source` is the name of the file in the list of changes.
+ * @throws Error that lists dangling references to other files
  */
 export async function withFixes<T>(
   file: string,
@@ -118,7 +118,7 @@ export async function withFixes<T>(
   );
 }
 
-/** Reads the document, and the other files that it refers to. If it comes from a URL, reads no other file. */
+/** Reads the document, and the other files that it refers to. For a document from a URL, reads no other files. */
 async function read(file: string, source: string): Promise<Pick<Bundle, 'document' | 'files' | 'missing' | 'renamed'>> {
   const { bundle, json } = await readFiles(file).catch(() => ({ bundle: undefined, json: 'null' }));
   return bundle && source === file ? bundle : { document: parseWithBigints(json), files: [], missing: [], renamed: [] };
@@ -127,18 +127,19 @@ async function read(file: string, source: string): Promise<Pick<Bundle, 'documen
 /** The normal form of a contract: OpenAPI 3.1, each operation with its own operationId. */
 export interface NormalForm {
   text: string | Uint8Array;
-  /** The changes, as parts of a sentence; none if the contract already has this form. */
+  /** The changes, as phrases for the end of a sentence. Empty if the contract already has the normal form. */
   changes: string[];
 }
 
-/** Makes the normal form. A contract that already has this form keeps its text. */
+/** Makes the normal form. If a contract already has the normal form, its text stays the same. */
 export async function makeNormalForm(file: string): Promise<NormalForm> {
   const { yaml, json } = await readSource(file);
   const document = parseWithBigints(json) as Document;
   const { openapi } = document;
   const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
   const named = withNames(current);
-  // Many programs read YAML 1.1. There, more texts need quotes, since they look like words or numbers with a meaning.
+  // Writes YAML 1.1, which many programs read. It quotes more texts than YAML 1.2, such as `no`, which YAML 1.1 reads
+  // as false.
   const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
   const count = idsOf(named).filter((id) => !idsOf(current).includes(id)).length;
   const changes = [
@@ -159,7 +160,7 @@ export function writeNormalForm({ text, changes }: NormalForm, out: string): str
   return `${[`The contract is written to ${out}`, ...changes].join(', ')}.`;
 }
 
-/** Adds missing operationIds. Keys of `paths` that begin with `x-` are kept, but they are not paths. */
+/** Adds missing operationIds. Keeps keys of `paths` that begin with `x-`, although they are not paths. */
 function withNames(document: Document): Document {
   const paths = Object.fromEntries(Object.entries(document.paths ?? {}).filter(([path]) => !path.startsWith('x-')));
   const named = withIds({ ...document, paths });

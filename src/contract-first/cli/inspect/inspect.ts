@@ -8,22 +8,22 @@ import { makeNormalForm, type NormalForm, withFile, withFixes, writeNormalForm }
 import { type JudgedOperation, type Judgement, judge } from './judgement.ts';
 
 interface InspectOptions {
-  /** The file for the normal form. */
+  /** The path of the file to write the normal form to. */
   write?: string;
-  /** True if `new` calls, which writes `src/errors.ts` next. */
+  /** True for a call by `new`, which writes `src/errors.ts` next. Problems that this file will solve are left out. */
   new?: boolean;
 }
 
 /** A contract that was read and judged. */
 export interface Inspected {
-  /** The harmless mistakes that were fixed. */
+  /** The corrections of harmless mistakes, one text each. */
   changes: string[];
   judgement: Judgement;
-  /** Undefined if it is not wanted, or if the contract has errors. */
+  /** The normal form of the contract. Undefined if the caller does not want it, or if the contract has errors. */
   normalForm: NormalForm | undefined;
 }
 
-/** Reads and judges a contract. @throws Error if a file cannot be used */
+/** Reads and judges a contract. @throws Error if a file cannot be read or fetched */
 export function readJudged(source: string, { hasNormalForm }: { hasNormalForm: boolean }): Promise<Inspected> {
   const run = async (file: string, original: string, changes: string[]): Promise<Inspected> => {
     const judgement = await judge(file, { file: original, name: source });
@@ -56,7 +56,9 @@ export async function inspectContract(
 export const renderJudgement = ({ changes, judgement }: Inspected, isNew: boolean): string =>
   [...toChanges(changes), toTable(judgement, isNew)].join('\n');
 
-/** Lists the changes and the notes for `new`, which lists the operations later. */
+/**
+ * Returns the lines that `new` prints about a contract: the changes and the notes. `new` prints the operations later.
+ */
 export const toRemarks = ({ changes, judgement: { unsolved, notes } }: Inspected): string[] => [
   ...toChanges(changes),
   ...toNotes([...unsolved, ...notes]),

@@ -12,27 +12,30 @@ import { findUnservable } from '../unservable.ts';
 import { findNotes, findTokenNotes } from './notes.ts';
 
 export interface JudgedOperation {
-  /** The operationId, or the id that replaces a missing one. For a problem outside of operations, `the contract`. */
+  /**
+   * The operationId, or the id that replaces a missing operationId. A row with problems that belong to no operation has
+   * the name `the contract`.
+   */
   name: string;
   /** The method and the path: `GET /books`. */
   request: string;
-  /** The problems of the operation, which is served if there are none. */
+  /** The problems of the operation. If there are none, the server can serve the operation. */
   problems: { problem: string; advice: string | undefined }[];
 }
 
 export interface Judgement {
   rows: JudgedOperation[];
-  /** Problems that the team solves by writing `src/errors.ts`. `generate` fails until then. */
+  /** Problems that the team must solve in `src/errors.ts`. Until then, `generate` fails. */
   ofTeam: string[];
-  /** The problems that remain with the `src/errors.ts` of `new`. */
+  /** Those problems of `ofTeam` that the `src/errors.ts` written by `new` does not solve. */
   unsolved: string[];
   /** Lines about differences between the server's behaviour and the contract. */
   notes: string[];
 }
 
 /**
- * Judges the contract in `file`. `original` is the file before its mistakes were corrected: positions of problems refer
- * to it.
+ * Judges the contract in `file`. `original` is the file before its mistakes were corrected. The positions of problems
+ * are positions in this original file.
  */
 export async function judge(file: string, original = { file, name: file }): Promise<Judgement> {
   const { contract, problems, ...ofErrors } = await readAll(file);
@@ -64,10 +67,7 @@ interface Read {
   unsolved: string[];
 }
 
-/**
- * Reads the contract, and finds its problems. The operations without problems are compiled even if others cannot be
- * read.
- */
+/** Reads the contract, and finds its problems. If some operations cannot be read, all others are still compiled. */
 async function readAll(file: string): Promise<Read> {
   const problems: ContractProblem[] = [];
   try {
@@ -101,7 +101,10 @@ function sourcesOf(contract: ReadContract | undefined): { method: string; path: 
   );
 }
 
-/** Advice on how to change the contract, by the text of the problem, for problems whose text has none. */
+/**
+ * Advice on how to change the contract, for problems whose text contains no advice. The expression matches the text of
+ * the problem.
+ */
 const ADVICE: [problem: RegExp, advice: string][] = [
   [/^security scheme .* only bearer tokens/, 'type: http, scheme: bearer'],
   [/^security: .* is not in components/, 'declare it there, or take it out'],

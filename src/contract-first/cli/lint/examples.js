@@ -8,19 +8,23 @@ import { resolveReference } from './references.js';
 const CONTRACT = 'contract';
 
 /**
- * Checks that schemas are valid, for all contracts, because compiling the schema of JSON Schema is the slowest step.
+ * Validates schemas against the schema of JSON Schema. All contracts share it, because compiling the schema of JSON
+ * Schema is the slowest step of this rule.
  */
 const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false });
 addFormats.default(ofSchemas);
 
-/** Builds the checks of one contract. `ajv` knows the contract by the name `CONTRACT`. */
+/**
+ * Builds the functions that check the examples of one contract. The caller adds the contract to `ajv` under the name
+ * `CONTRACT`.
+ */
 function buildChecks(isClosed) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, meta: false });
   ajv.validateSchema = ofSchemas.validateSchema.bind(ofSchemas);
   addFormats.default(ajv);
   if (isClosed) ajv.addKeyword({ keyword: 'x-extensible-enum', validate: checkCode, errors: true });
 
-  /** The compiled schemas by reference, because most replies refer to the same few schemas. */
+  /** The compiled schemas, by reference. Most replies refer to the same few schemas, which are compiled only once. */
   const validators = new Map();
 
   function compile(source, position) {
@@ -47,9 +51,9 @@ function buildChecks(isClosed) {
 }
 
 /**
- * The rule `examples`: every example and default must fit its schema, including formats. With
- * `allowAdditionalProperties: false`, as in Redocly's own rules, an example may contain only fields that the schema
- * names, and only listed codes of an `x-extensible-enum`.
+ * The rule `examples`: every example and default must fit its schema, including formats. With the option
+ * `allowAdditionalProperties: false`, which Redocly's own rules also have, an example may contain only fields that the
+ * schema names. It may then also contain only listed codes of an `x-extensible-enum`.
  */
 export function examples({ allowAdditionalProperties = true }) {
   const isClosed = !allowAdditionalProperties;
@@ -90,8 +94,8 @@ export function examples({ allowAdditionalProperties = true }) {
 }
 
 /**
- * The rule `header-examples`: each required header of a reply must have an example for each example of the body, with
- * the same name. Specmatic and mock servers combine both into one reply.
+ * The rule `header-examples`: if the body of a reply has named examples, each required header must have examples with
+ * the same names. Specmatic and mock servers combine the examples of one name into a reply.
  */
 export function headerExamples() {
   return { Response: checkHeaders };
@@ -111,7 +115,7 @@ function checkHeaders(response, ctx) {
   }
 }
 
-/** Makes read-only and write-only fields optional, because an example may be of a request or of a reply. */
+/** Makes read-only and write-only fields optional, because an example of a schema may show a request or a reply. */
 function withoutOneWay(node, root) {
   if (typeof node !== 'object' || node === null) return;
   if (Array.isArray(node.required) && node.properties instanceof Object) {

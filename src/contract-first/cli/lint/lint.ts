@@ -34,15 +34,15 @@ import { type LoadedParts, loadTeamParts } from '../team-parts.ts';
 import { findUnservable, problemsThrownBy } from '../unservable.ts';
 import { CONFIG, type LintRules, loadRules, VERSION } from './rules.ts';
 
-/** The lines to print, and whether one of them is an error. Warnings do not fail the lint. */
+/** The lines to print. `hasErrors` is true if one of them is an error. Warnings alone do not make the lint fail. */
 interface LintResult {
   text: string;
   hasErrors: boolean;
 }
 
 /**
- * Lints these files, or the project's contract. The text of the result has the name of each file with problems, and a
- * line for each.
+ * Lints these files. Without files, lints the project's contract. The text of the result contains the name of each file
+ * with problems, and a line for each problem.
  */
 export async function lint(files: string[] = [], { isRelease = false } = {}): Promise<LintResult> {
   const own = await loadTeamParts();
@@ -77,20 +77,28 @@ async function lintContract(ref: string, rules: LintRules, own: LoadedParts): Pr
   return { text: text + name + judged.text + mistakes, hasErrors: judged.hasErrors };
 }
 
-/** Finds formats, keywords, defaults and required fields that the server ignores, because they may be misspelt. */
+/**
+ * Finds formats, keywords, defaults and required fields that the server ignores, because such a field may be misspelt.
+ */
 const findMeaningless = (contract: ReadContract, own: LoadedParts): ContractProblem[] =>
   problemsThrownBy(() => checkOperations({ ...contract, isStrict: true }, { ...own, isLinear: true })).filter(
     (problem) => !isOfErrors(problem),
   );
 
-/** Our rules that need the operations as the server reads them. The configuration sets their severities. */
+/**
+ * Rules of this package that check operations as the server reads them, by name. `redocly.yaml` sets the severity of
+ * each rule.
+ */
 const OF_OPERATIONS: Record<string, (contract: ReadContract, own: LoadedParts) => ContractProblem[]> = {
   'declared-replies': (contract, { domain }) => findUndeclared(contract, domain),
   links: findBrokenLinks,
   'strict-schemas': findMeaningless,
 };
 
-/** Lists a warning that several replies or operations have only once, with a count. */
+/**
+ * Merges warnings with the same text. The merged warning is about the first operation, and ends with the number of
+ * further operations or replies.
+ */
 function folded(warnings: ContractProblem[]): ContractProblem[] {
   const alike = new Map<string, ContractProblem[]>();
   for (const warning of warnings) {
@@ -121,7 +129,10 @@ async function judgeOperations(
   return result;
 }
 
-/** Loads the files of a contract. If there are several, returns their bundle, as the server sends it. */
+/**
+ * Loads the files of a contract for Redocly. If the contract is in several files, loads the bundle that the server
+ * sends.
+ */
 class Files extends ContractFiles {
   readonly #source: ContractSource | undefined;
 
@@ -140,7 +151,7 @@ class Files extends ContractFiles {
     return bundle ? new Source(file, String(yaml)) : super.load(file);
   }
 
-  /** Converts a location in the bundle to the location in the file that the node comes from. */
+  /** Converts a location in the bundle to the location of the same node in its own file. */
   toOrigin(location: Location): Location {
     const { bundle } = this.#source ?? {};
     if (!bundle) return location;
@@ -152,15 +163,19 @@ class Files extends ContractFiles {
 
 type Location = NormalizedProblem['location'][number];
 
-/** Matches Redocly's rules for operations that the server answers. */
+/** Matches the names of Redocly's rules that apply only to operations that the server answers. */
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/** Rules of Redocly, each with the JSON Pointers of nodes where it reports what OpenAPI allows. */
+/**
+ * Rules of Redocly that also report valid contracts. Each comes with the JSON Pointers of the nodes at which its
+ * reports are ignored.
+ */
 const UNLIKE: [rule: RegExp, position: RegExp][] = [
-  // Clients answer webhooks and callbacks, so the rules for the server's operations do not apply to them.
+  // The receivers of webhooks and callbacks answer these requests, so rules for the server's operations do not apply.
   [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
-  // The required field may be described next to the alternatives. The server's own check also looks there.
+  // A field that an alternative requires may be described outside of the alternative. Redocly does not look there, but
+  // the server's own check does.
   [/^no-required-schema-properties-undefined$/, /\/((any|one|all)Of|not|if|then|else|dependentSchemas)\//],
 ];
 
@@ -172,8 +187,8 @@ const isMeant = (problem: NormalizedProblem) =>
   );
 
 /**
- * True if Redocly takes a schema's name in the mapping of a discriminator for the path of a file (OpenAPI 3.1, section
- * 4.8.25).
+ * True for a false report of Redocly: it has taken the name of a schema in the mapping of a discriminator for the path
+ * of a file (OpenAPI 3.1, section 4.8.25).
  */
 function isName({ ruleId, location }: NormalizedProblem): boolean {
   const [{ source, pointer = '' }] = location as [Location];
@@ -182,7 +197,7 @@ function isName({ ruleId, location }: NormalizedProblem): boolean {
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
 }
 
-/** Runs the rules. A rule may throw at a value of a wrong type. Then only the types are checked. */
+/** Runs Redocly's rules. A rule may throw if a value has a wrong type. Then only the rule that checks types is run. */
 async function problemsOf(externalRefResolver: Files, ref: string, config: Config): Promise<NormalizedProblem[]> {
   try {
     return await lintFile({ ref, config, externalRefResolver });
@@ -191,7 +206,7 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
     const kinds = await createConfig({ rules: { struct: 'error' } }, { configPath: CONFIG });
     const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
     if (problems.length > 0) return problems;
-    // The errors of the server's reader are better than the rule's, because they have a position.
+    // Prefers an error of the server's own reader to the error of the rule, because the reader's error has a position.
     const serverError: unknown = await loadContract(ref).catch((reason) => reason);
     throw [serverError, error].find((one) => one instanceof Error);
   }
@@ -200,7 +215,7 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
 /** Returns the lines for a contract that does not exist, is not YAML, or cannot be served. */
 async function toLines(error: Error, file: string): Promise<string[]> {
   const isContractError = error instanceof ContractError;
-  // Only the first line is printed, because a parser adds lines of the file after its message.
+  // Prints only the first line of an error, because a parser also repeats lines of the file in its message.
   const lines = isContractError ? await toLocated(error.found, file) : error.message.split('\n', 1);
   return lines.map((line) => `  ${toPrintable(line)}\n`);
 }

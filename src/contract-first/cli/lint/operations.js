@@ -3,8 +3,8 @@ import { isDate } from '../../json/instant.ts';
 import { hasHeader, resolveReference, responsesOf } from './references.js';
 
 /**
- * The rule `success-responses`: every operation must declare the reply to a successful request. `default` does not
- * count: it is for errors.
+ * The rule `success-responses`: every operation must declare the reply to a successful request. `default` is not
+ * enough, because it is for errors.
  */
 export function successResponses() {
   return {

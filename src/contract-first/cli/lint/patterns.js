@@ -25,8 +25,8 @@ export function linearPatterns() {
 }
 
 /**
- * True if the pattern belongs to a header that the server itself sends. Such a pattern is never run on texts from
- * clients.
+ * True if the pattern belongs to a header that the server itself sends. The server never runs such a pattern on a text
+ * from a client.
  */
 function isOwn(pointer) {
   const [, name = ''] = /\/headers\/([^/]+)\/schema/.exec(pointer) ?? [];
@@ -34,8 +34,8 @@ function isOwn(pointer) {
 }
 
 /**
- * Returns the pattern as the server runs it. Returns undefined if it is not a regular expression: the server does not
- * start with it.
+ * Returns the pattern as a regular expression, as the server runs it. Returns undefined if it is not a valid
+ * expression. The server does not start with such a pattern.
  */
 function toExpression(source) {
   try {
@@ -76,7 +76,7 @@ export function portablePatterns() {
   };
 }
 
-/** Returns the length of the longest beginning of a pattern that is portable. */
+/** Returns the length of the longest portable part at the start of a pattern. */
 function lengthOfPortable(pattern) {
   let end = 0;
   for (PART.lastIndex = 0; PART.test(pattern); ) end = PART.lastIndex;

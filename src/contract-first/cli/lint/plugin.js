@@ -6,7 +6,8 @@ import { arrayItems, closedRequestBodies, integerFormats, noRepetition } from '.
 import { descriptions } from './texts.js';
 
 /**
- * Restricts a rule to operations that the server answers: clients answer webhooks and callbacks.
+ * Restricts a rule to operations that the server answers. Excludes webhooks and callbacks, because clients answer
+ * these.
  */
 const ofOurs = (rule) => () =>
   Object.fromEntries(
@@ -17,8 +18,8 @@ const ofOurs = (rule) => () =>
   );
 
 /**
- * `lint.ts` checks these rules itself, on the finished operations. They are listed so that a redocly.yaml can set their
- * severities.
+ * `lint.ts` itself runs these rules, on the operations as the server reads them. They are listed here so that a
+ * `redocly.yaml` can set their severities.
  */
 const ofLint = () => ({});
 

@@ -12,16 +12,19 @@ import {
 import { toPointerOf } from '../../json/pointer.ts';
 
 export const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
-/** The version of OpenAPI for which rules are read. Redocly's rules may differ by version; our own rules do not. */
+/**
+ * The version of OpenAPI for which the severities of rules are read. Redocly's rules can have different severities by
+ * version.
+ */
 export const VERSION = SpecVersion.OAS3_1;
 
 export interface LintRules {
   config: Config;
-  /** True if a problem of this rule and severity is reported. */
+  /** True if problems of this rule with this severity are printed. */
   counts: (rule: string, severity: string) => boolean;
   /**
-   * Finds rules and settings in the team's `redocly.yaml` that do not exist. Call it after the lint, which loads the
-   * rules.
+   * Finds rules and settings in the team's `redocly.yaml` that do not exist. Call this function after the lint, because
+   * the lint loads the rules.
    */
   findMistakes: () => NormalizedProblem[];
 }
@@ -30,8 +33,8 @@ type ProcessConfig = NonNullable<NonNullable<Parameters<typeof loadConfig>[0]>['
 
 /**
  * Loads the rules. Those of `redocly.yaml` in this folder apply to every contract. A `redocly.yaml` next to the
- * contract is read after them, so it may change them, and may load plugins. For a release, only the rules that are
- * errors in our file count.
+ * contract is read after them, so it may change them, and may load plugins. A release must only pass the rules that are
+ * errors in this folder's file.
  */
 export async function loadRules(folder: string, isRelease: boolean): Promise<LintRules> {
   const base = await loadConfig({ configPath: CONFIG });
@@ -51,7 +54,7 @@ export async function loadRules(folder: string, isRelease: boolean): Promise<Lin
 }
 
 /**
- * Finds rules with a plugin's name that this plugin does not have. Redocly itself reports only unknown rules without
+ * Finds unknown rules whose name begins with the name of a plugin. Redocly itself reports only unknown rules without
  * such a name.
  */
 function findUnknownRules({ document, config }: Parameters<ProcessConfig>[0]): NormalizedProblem[] {

@@ -52,8 +52,9 @@ const MESSAGE =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
 /**
- * The rule `closed-request-bodies`: every object in a request body, at every level, must be closed or a map of values
- * of one schema. Then a misspelt field is answered with 400, and is not dropped silently.
+ * The rule `closed-request-bodies`: an object in a request body, at any level, must be closed, or a map whose values
+ * have one schema. Then a request with a misspelt field is answered with 400. Otherwise the server would ignore the
+ * field silently.
  */
 export function closedRequestBodies() {
   return {
@@ -83,7 +84,7 @@ export function closedRequestBodies() {
         }
       }
 
-      /** True if the schema is closed, or if its value can never be an object. */
+      /** True if the schema is closed, or if it does not allow any object that could have unknown fields. */
       function isClosed(source) {
         if (!(source instanceof Object)) return source === false;
         if (source.additionalProperties === false || source.unevaluatedProperties === false || isMap(source))
@@ -101,7 +102,7 @@ export function closedRequestBodies() {
   };
 }
 
-/** True if the schema describes a map: fields of any name, with values of one schema. */
+/** True if the schema describes a map: an object with fields of any name, whose values have one schema. */
 function isMap({ additionalProperties: values }) {
   return Object.keys(Object(values)).length > 0;
 }

@@ -2,12 +2,15 @@
 import { resolveReference } from './references.js';
 
 /**
- * Matches pointers to fields that need no description: in a condition, which repeats fields, or in the schema of a
- * text's content.
+ * Matches pointers to fields that need no description. A condition repeats fields that are described elsewhere.
+ * `contentSchema` describes the content of a text.
  */
 const CONDITION = /(?<!\/properties)\/(if|then|else|not|dependentSchemas|contentSchema)\//;
 
-/** Requires a description of everything that a client sends or receives, next to its `$ref` or at the target. */
+/**
+ * Requires a description of everything that a client sends or receives. If a node is a reference, the description may
+ * be next to the `$ref` or at its target.
+ */
 export function descriptions() {
   return {
     Operation: (operation, ctx) => check(operation, `operation ${operation.operationId}`, ctx.location, ctx),

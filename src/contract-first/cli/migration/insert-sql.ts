@@ -4,7 +4,7 @@ import type { Column } from '../../store/tables/description.ts';
 import type { DatabaseKind } from '../../store/tables/migrations.ts';
 import { toJsonText } from '../../store/tables/table.ts';
 
-/** A column with the name of its field. */
+/** A column, with its name in the table (`column`) and the name of its field (`name`). */
 type InsertedColumn = Pick<Column, 'type'> & {
   name: string;
   column: string;
@@ -12,7 +12,10 @@ type InsertedColumn = Pick<Column, 'type'> & {
   isNullable?: boolean;
 };
 
-/** Writes the migration, with a comment above the statement. The names of the table and of its columns need no quotes. */
+/**
+ * Writes the migration, with a comment above the statement. The names of the table and of the columns are plain
+ * identifiers, so they are not quoted.
+ */
 export function writeInsert(
   { table, columns, comment }: { table: string; columns: readonly InsertedColumn[]; comment: string },
   record: Readonly<Record<string, unknown>>,
@@ -24,7 +27,8 @@ export function writeInsert(
 }
 
 function toSql({ type, isOptional, isNullable }: InsertedColumn, value: unknown, kind: DatabaseKind): string {
-  // A field that may be absent or null has the text `null` for null.
+  // A JSON field that may be both absent and null is stored as the text `null` if it is null, and as NULL if it is
+  // absent.
   const isAbsent = value === undefined || (value === null && !(type === 'json' && isOptional && isNullable));
   if (isAbsent) return 'NULL';
   if (type === 'json') return toSqlLiteral(toJsonText(value));

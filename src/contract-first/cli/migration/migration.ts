@@ -32,8 +32,8 @@ export async function runMigration(name: string, drop: readonly string[], rename
 }
 
 /**
- * Checks that `generate` has run since a collection was added, because the migration would omit it. @throws
- * ProjectError if not
+ * Checks that `generate` has run since a collection was added. Otherwise the collection would get no migration.
+ * @throws ProjectError if `generate` has not run
  */
 function checkGenerated(): void {
   const file = 'src/generated/domain.ts';
@@ -43,8 +43,9 @@ function checkGenerated(): void {
 }
 
 /**
- * Writes the migrations, and runs those of SQLite in memory.
- * @throws ProjectError with the reason if a start would fail with them; then their files are removed again
+ * Writes the migrations, and runs those for SQLite in memory. If a start would fail with them, removes their files
+ * again.
+ * @throws ProjectError with the reason why a start would fail
  */
 export function writeNext(
   domain: AnyDomain,

@@ -26,7 +26,10 @@ import {
   writeUnique,
 } from './table-sql.ts';
 
-/** The developer's answers: the columns to drop, such as `things.note`, and the new names of columns to rename. */
+/**
+ * The developer's answers on the command line. `drop` contains columns to drop, such as `things.note`. `rename`
+ * contains new names, by the old names.
+ */
 export interface Answers {
   drop: ReadonlySet<string>;
   rename: ReadonlyMap<string, string>;
@@ -36,7 +39,7 @@ export interface NextMigration extends Record<DatabaseKind, string> {
   collection: string;
 }
 
-/** The migrations to write, or the questions that the developer must answer before any is written. */
+/** The migrations to write. If there are questions, the developer must answer them before any migration is written. */
 export interface Next {
   migrations: NextMigration[];
   questions: string[];
@@ -44,21 +47,25 @@ export interface Next {
 
 interface NamedIndex extends FoundIndex {
   name: string;
-  /** True if CREATE INDEX created the index. A constraint of the table creates an index as well. */
+  /** True if a statement CREATE INDEX has made the index. False if a constraint of the table has made it. */
   isOwn: boolean;
 }
 
-/** A table as all migrations for SQLite create it. */
+/** A table as it is after all migrations for SQLite have run. */
 interface Made {
   columns: { name: string; type: string; isNotNull: boolean }[];
   indexes: NamedIndex[];
-  /** The foreign keys, each as its sorted columns, its table, and CASCADE: `item,shop items CASCADE`. */
+  /**
+   * The foreign keys as texts: the sorted columns, the table that they refer to, and CASCADE if deletes cascade:
+   * `item,shop items CASCADE`.
+   */
   references: string[];
 }
 
-/** The database in memory after SQLite's migrations, and the migrations for PostgreSQL, which are only read. */
 interface Files {
+  /** The database in memory in which the migrations for SQLite have run. */
   driver: Driver;
+  /** The migrations for PostgreSQL. They are only read, not run. */
   postgres: readonly Migration[];
 }
 
@@ -124,7 +131,7 @@ function compare(table: Table, before: Made, answers: Answers, { driver, postgre
   return changes.result();
 }
 
-/** Collects the statements of one table's migration, for both databases. */
+/** Collects the changes of one table, and writes its migration for both databases. */
 class Changes {
   readonly #table: Table;
   readonly #driver: Driver;
@@ -132,10 +139,16 @@ class Changes {
   readonly renames: string[] = [];
   readonly #dropped = new Set<string>();
   readonly #added = new Set<Field>();
-  /** If SQLite rebuilds the table: the SQL for the values of new and changed columns, computed from the old rows. */
+  /**
+   * The values of new and changed columns as SQL, by field. They are computed from the old rows if SQLite rebuilds the
+   * table.
+   */
   readonly #values = new Map<Field, string>();
   readonly #statements: Record<DatabaseKind, string[]> = { sqlite: [], postgres: [] };
-  /** If SQLite rebuilds the table: the indexes to create in addition to those of the old table. */
+  /**
+   * The statements that create new indexes, if SQLite rebuilds the table. The rebuild itself creates the indexes of the
+   * old table.
+   */
   readonly #indexes: string[] = [];
   readonly #droppedIndexes: string[] = [];
   #isRebuilt = false;
@@ -149,14 +162,14 @@ class Changes {
     this.#questions.push(question);
   }
 
-  /** Renames a column in memory as well, so that the later comparisons use its new name. */
+  /** Renames a column. Also renames it in the database in memory, so that later comparisons use the new name. */
   rename(column: string, now: string): void {
     const sql = `ALTER TABLE ${this.#table.name} RENAME COLUMN ${column.replace(/^.*\./, '')} TO ${now};`;
     this.#driver.query({ sql });
     this.renames.push(sql);
   }
 
-  /** Drops a column, and before it the indexes that use it, because SQLite cannot drop a column of an index. */
+  /** Drops a column. First drops the indexes that use it, because SQLite cannot drop a column of an index. */
   drop(name: string, indexes: readonly NamedIndex[]): void {
     const column = name.replace(/^.*\./, '');
     this.#dropped.add(column);
@@ -186,8 +199,8 @@ class Changes {
   }
 
   /**
-   * Changes a column's type or NOT NULL. A value that does not fit makes the migration fail. `before` is the old type
-   * in PostgreSQL.
+   * Changes the type of a column, or whether it is NOT NULL. The migration fails at a value that does not fit the new
+   * type. `before` is the old type in PostgreSQL.
    */
   alter(field: Field, { type, isNotNull }: Made['columns'][number], before: PostgresType | undefined): void {
     const { column } = field;
@@ -215,10 +228,14 @@ class Changes {
     this.#statements.postgres.push(`ALTER TABLE ${name} ${parts.join(', ')};`);
   }
 
-  /** Changes the foreign keys to those of the description. PostgreSQL has named the old ones after their columns. */
+  /**
+   * Changes the foreign keys to those in the description. Old foreign keys are dropped by the names that PostgreSQL has
+   * given them after their columns.
+   */
   refer(found: readonly string[]): void {
     const { name, relations } = this.#table;
-    // The statement that adds a column also adds its foreign key, unless the key includes the tenant.
+    // Leaves out foreign keys of new columns, because the statement that adds the column also adds its foreign key.
+    // This does not apply to foreign keys that include the tenant.
     const wanted = relations
       .filter(({ field, columns }) => columns.length > 1 || !this.#added.has(field))
       .map((relation) => ({ relation, text: toReferenceText(relation) }));
@@ -238,8 +255,8 @@ class Changes {
   }
 
   /**
-   * Drops the indexes of unique sets that the description no longer has, because a record that such an index rejects
-   * would cause a 500. Returns the other indexes.
+   * Drops indexes for unique sets that are no longer in the description. If such an index rejected a record, the
+   * request would be answered with 500. Returns the remaining indexes.
    */
   dropFormer(found: readonly NamedIndex[]): NamedIndex[] {
     const table = this.#table;
@@ -255,13 +272,14 @@ class Changes {
     return found.filter((index) => !isFormer(index));
   }
 
-  /** Adds the unique key and the indexes that are missing. */
+  /** Adds the unique key and the indexes that the description needs and the table does not have. */
   index(found: readonly FoundIndex[]): void {
     const table = this.#table;
     const { id, key, sequence } = table;
     const kept = found.filter((index) => ![...this.#dropped].some((column) => isOn(index, column)));
     if (id.column !== sequence && !isUniqueIn(kept, table, key)) {
-      // The unique key changes if the tenant does. In SQLite, the rebuilt table contains it.
+      // The unique key has changed, because the tenant has. SQLite cannot add a unique key to a table, so the table is
+      // rebuilt with it.
       this.#isRebuilt = true;
       this.#statements.postgres.push(`ALTER TABLE ${table.name} ADD UNIQUE (${key.join(', ')});`);
     }
@@ -323,7 +341,7 @@ function isUniqueIn(found: readonly FoundIndex[], { fields }: Table, wanted: rea
 const toReferenceText = ({ field, columns, parent }: Table['relations'][number]) =>
   `${columns.toSorted()} ${parent.name}${field.onDelete ? ' CASCADE' : ''}`;
 
-/** Returns true if SQLite can run the statements. They are rolled back. */
+/** True if SQLite can run the statements. Rolls them back afterwards. */
 function canRun(driver: Driver, statements: readonly string[]): boolean {
   let isFit = true;
   driver.query({ sql: 'SAVEPOINT trial' });

@@ -1,6 +1,6 @@
 /**
  * Reads the types of columns from the migrations for PostgreSQL, and writes the SQL that changes a type. SQLite's
- * tables do not show the types, because SQLite stores integers and booleans alike, and also texts and numbers.
+ * tables do not show these types, because SQLite has one type for integers and booleans, and one for texts and numbers.
  */
 import type { PostgresType } from '../../store/postgres/dialect.ts';
 import { sqlPartsOf } from '../../store/tables/migrations.ts';
@@ -10,7 +10,10 @@ const NAMES: Readonly<Record<string, PostgresType>> = {
   ...{ boolean: 'boolean', bool: 'boolean', double: 'double precision', float8: 'double precision', text: 'text' },
 };
 
-/** Reads the types of a table's columns, by name. Omits a column whose type no description has. */
+/**
+ * Returns the types of a table's columns, by the name of the column. Omits a column with a type that no collection can
+ * have.
+ */
 export function readPostgresTypes(files: readonly string[], table: string): Map<string, PostgresType> {
   const types = new Map<string, PostgresType>();
   for (const sql of files) for (const statement of statementsOf(sql)) readStatement(statement, table, types);
@@ -27,7 +30,7 @@ function statementsOf(sql: string): string[][] {
   return statements;
 }
 
-/** Words that may be before the name of a table. */
+/** Words that may precede the name of a table. */
 const BEFORE_TABLE = new Set(['create', 'alter', 'unlogged', 'table', 'if', 'not', 'exists', 'only']);
 /** Words that may be between the name of a column and its type. */
 const BEFORE_TYPE = new Set(['set', 'data', 'type']);
@@ -39,8 +42,8 @@ function readStatement(words: readonly string[], table: string, types: Map<strin
   if (columns[0] === 'rename') rename(columns, types);
   const seen = new Set<string>();
   for (const [at, name] of columns.entries()) {
-    // In `ALTER TABLE`, a column follows a keyword. A cast, as in `CHECK (size::text <> '')` or `USING size::bigint`,
-    // does not.
+    // In `ALTER TABLE`, the name of a column follows a keyword such as `ADD`. Other names before a type are casts, as
+    // in `CHECK (size::text <> '')` or `USING size::bigint`.
     if (seen.has(name) || (verb === 'alter' && !/^(add|column|exists)$/.test(columns[at - 1] ?? ''))) continue;
     const type = NAMES[columns.slice(at + 1).find((word) => !BEFORE_TYPE.has(word)) ?? ''];
     if (type === undefined) continue;
@@ -59,8 +62,8 @@ function rename(words: readonly string[], types: Map<string, PostgresType>): voi
 const INTEGER_RANGE = 'BETWEEN -2147483648 AND 2147483647';
 
 /**
- * Writes SQLite's SQL that converts the value of a column to another type. If the value does not fit, the result is a
- * value that a strict table rejects.
+ * Writes the SQL by which SQLite converts the value of a column to another type. If a value does not fit, the SQL
+ * returns a value that a strict table rejects.
  */
 export function toSqliteValue(column: string, before: PostgresType | undefined, type: PostgresType): string {
   if (type === 'integer') return `iif(CAST(${column} AS REAL) NOT ${INTEGER_RANGE}, 'out of range', ${column})`;
@@ -72,8 +75,8 @@ export function toSqliteValue(column: string, before: PostgresType | undefined, 
 }
 
 /**
- * Writes PostgreSQL's SQL that converts the value of a column to another type. If the value does not fit, the statement
- * fails.
+ * Writes the SQL by which PostgreSQL converts the value of a column to another type. If a value does not fit, the
+ * statement fails.
  */
 export function toPostgresValue(column: string, before: PostgresType | undefined, type: PostgresType): string {
   if (type === 'double precision' || type === 'bigint' || type === 'integer') {

@@ -8,11 +8,11 @@ import { toIndexSql, toWantedIndexes } from '../../store/tables/indexes.ts';
 import type { DatabaseKind } from '../../store/tables/migrations.ts';
 import { type Field, isText, mayBeAbsent, type Table, toTables } from '../../store/tables/table.ts';
 
-/** The differences between the two databases in CREATE TABLE. */
+/** The texts of CREATE TABLE in which SQLite and PostgreSQL differ. */
 export interface SqlWriter {
   kind: DatabaseKind;
   typeOf(type: ColumnType): string;
-  /** The type of the column that numbers the records. */
+  /** The type of the primary key column, which numbers the records. */
   sequence: string;
   /** The text at the end of CREATE TABLE. */
   end: string;
@@ -42,8 +42,8 @@ export interface FirstMigration extends Record<DatabaseKind, string> {
 }
 
 /**
- * Writes the first migration of each collection, after those of the collections that it refers to. @throws Error if a
- * description is faulty
+ * Writes the first migration of each collection. A collection comes after the collections that it refers to.
+ * @throws Error if a description is faulty
  */
 export function writeFirstMigrations(domain: AnyDomain): FirstMigration[] {
   return toTables(domain).map((table) => ({
@@ -54,8 +54,8 @@ export function writeFirstMigrations(domain: AnyDomain): FirstMigration[] {
 }
 
 /**
- * Writes a table with its constraints and indexes. Each unique set is an index, so that a later migration can drop it
- * by its name.
+ * Writes a table with its constraints and indexes. A unique set is written as an index and not as a constraint, so that
+ * a later migration can drop it by name.
  */
 export function writeTable(table: Table, writer: SqlWriter): string {
   return [writeCreate(table, writer), ...toIndexStatements(table, writer), ''].join('\n');
@@ -103,7 +103,7 @@ export function writeUnique(table: Table, columns: readonly string[], { dialect 
   return `CREATE UNIQUE INDEX ${table.name}_${columns.join('_')}_key ON ${table.name} (${parts.join(', ')});`;
 }
 
-/** True if an index has a name as `writeUnique` makes it. */
+/** True if the name of an index has the form that `writeUnique` gives it. */
 export const isUniqueName = (table: Table, index: string) =>
   index.startsWith(`${table.name}_`) && index.endsWith('_key');
 

@@ -1,7 +1,7 @@
 /**
- * Replaces types by blanks, so that lines and columns stay as they are written: stack traces and coverage need no
- * source maps. Results are cached in `node_modules/.cache` by the hash of their source, because one run of the tests
- * starts hundreds of processes.
+ * Replaces types by blanks, so that lines and columns stay the same, and stack traces and coverage need no source maps.
+ * Results are cached in `node_modules/.cache` by the hash of the source, because one run of the tests starts hundreds
+ * of processes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/**
- * The nearest folder `node_modules`, which contains the cache: that of the service, or in this repository that of the
- * root.
- */
+/** The nearest existing folder `node_modules`. It contains the cache. */
 const MODULES = createRequire(import.meta.url)
   .resolve.paths('ts-blank-space')
   .find((folder) => existsSync(folder));
@@ -29,8 +26,8 @@ export function toJavaScript(source) {
 }
 
 /**
- * Returns the result for this text, from the cache that all processes share. If it is not there, calls `make` and
- * stores the result.
+ * Returns the result for this text from the cache, which all processes share. If the cache does not have it, calls
+ * `make` and stores its result.
  */
 async function cached(text, make) {
   const file = `${CACHE}${createHash('sha256').update(text).digest('hex')}.js`;
@@ -39,7 +36,7 @@ async function cached(text, make) {
   } catch {
     const made = await make();
     mkdirSync(CACHE, { recursive: true });
-    // The complete file gets its name in one step, because another process may read it at the same time.
+    // Writes to another name and renames the file in one step, so that another process never reads an incomplete file.
     writeFileSync(`${file}.${process.pid}`, made);
     renameSync(`${file}.${process.pid}`, file);
     return made;
@@ -47,8 +44,8 @@ async function cached(text, make) {
 }
 
 /**
- * Returns the source without types. The names of relative imports change from `.ts` to `.js`, because these files are
- * also compiled.
+ * Returns the source as JavaScript. Relative imports of `.ts` files become imports of `.js` files, because these files
+ * are also compiled.
  */
 export function compile(source, path) {
   return cached(JSON.stringify([path, source]), async () => {

@@ -1,7 +1,7 @@
 /**
  * Corrects a third party's contract: removes keywords without effect, corrects obvious mistakes, and removes promises
- * that no server of this package keeps. Every change is listed. A mistake that may have several meanings stays, and is
- * an error.
+ * that this package's servers do not keep. Lists every change. A mistake that may have several meanings is not
+ * corrected, and stays an error.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
@@ -30,15 +30,15 @@ const JSON_TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array'
 type IsRight = (value: unknown, node: Node) => boolean;
 
 /**
- * For each keyword, the values that JSON Schema allows. With another value, the keyword has no effect, and libraries
- * fail.
+ * For each keyword, the values that JSON Schema allows. With any other value, the keyword has no effect, and libraries
+ * fail at it. It is then removed.
  */
 const KEYWORDS: Record<string, IsRight> = {
   title: isText,
   description: isText,
   deprecated: isBoolean,
   examples: Array.isArray,
-  // `$id` is always removed, because its value would become the base URI of all references.
+  // `$id` is always removed. Its value would become the base URI of all references.
   $id: () => false,
   type: (type) => [type].flat().length > 0 && [type].flat().every((one) => JSON_TYPES.includes(one)),
   required: isTexts,
@@ -46,12 +46,12 @@ const KEYWORDS: Record<string, IsRight> = {
     isText(format) && (format !== 'int64' || type === undefined || [type].flat().includes('integer')),
 };
 
-/** Matches keywords whose value is a number. Many authors write it in quotes. */
+/** Matches keywords whose value is a number. A number in quotes is corrected, because many authors write it so. */
 const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
 const NUMERAL = /^-?[0-9]{1,15}$/;
 /**
- * Matches keywords whose value is true or false. With another value they stay, and are an error, because they may be
- * meant to hide a field.
+ * Matches keywords whose value is true or false. These words in quotes are corrected. Any other value is an error,
+ * because the author may have wanted to hide a field.
  */
 const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
 const SWITCH = /^(true|false)$/;
@@ -60,12 +60,12 @@ const isQuoted = (key: string, value: string) =>
   (NUMBERS.test(key) && NUMERAL.test(value)) || (SWITCHES.test(key) && SWITCH.test(value));
 
 /**
- * For each keyword of an exclusive bound, the keyword of the inclusive bound. In OpenAPI 3.0, `exclusiveMaximum: true`
- * makes `maximum` exclusive; in 3.1, `exclusiveMaximum` is the bound itself.
+ * The keyword of the inclusive bound, by the keyword of the exclusive bound. In OpenAPI 3.0, `exclusiveMaximum: true`
+ * makes `maximum` exclusive. In 3.1, `exclusiveMaximum` is the bound itself.
  */
 const EXCLUSIVE: Record<string, string> = { exclusiveMaximum: 'maximum', exclusiveMinimum: 'minimum' };
 
-/** For each field of an operation that is only documentation, the allowed values. */
+/** The allowed values of those fields of an operation that are only documentation. */
 const BESIDE: Record<string, IsRight> = {
   summary: isText,
   description: isText,
@@ -75,19 +75,20 @@ const BESIDE: Record<string, IsRight> = {
 };
 const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/;
 
-/** Matches optional fields, which must not be null. */
+/** Matches fields that may be missing but must not be null. */
 const OMITTABLE =
   /^(content|schema|headers|links|parameters|requestBody|callbacks|servers|components|externalDocs|examples|encoding)$/;
 
 /** Matches fields that the server does not use. If such a field contains a dangling reference, it is removed. */
 const UNSERVED = /^(callbacks|links|webhooks|examples?|x-.*)$/;
 
-/** Matches keywords of a schema that contain schemas, and keywords that contain schemas by name. */
+/** Matches keywords of a schema whose value is a schema or a list of schemas. */
 const INSIDE =
   /^(items|not|if|then|else|contains|propertyNames|(additional|unevaluated)(Properties|Items)|(all|any|one)Of|prefixItems)$/;
+/** Matches keywords of a schema whose value is an object with schemas by name. */
 const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/;
 
-/** Kinds of nodes. In nodes of the last three kinds, the keys are names. */
+/** The kinds of nodes. The keys of the last three kinds are names. */
 type Kind = 'schema' | 'operation' | 'response' | 'components' | 'other' | 'schemas' | 'responses' | 'names';
 
 function kindUnder(key: string, kind: Kind): Kind {
@@ -100,8 +101,8 @@ function kindUnder(key: string, kind: Kind): Kind {
 }
 
 /**
- * Returns the kind of a list's items. The items of a list of parameters have no names, unlike the parameters in
- * `components`.
+ * Returns the kind of a list's items. `parameters` of `components` is an object with names as keys. `parameters` of an
+ * operation is a list, and its items have no names.
  */
 const kindWithin = (kind: Kind): Kind => (kind === 'names' ? 'other' : kind);
 
@@ -125,7 +126,10 @@ const buildDrop =
     report(`${at}/${toPointerToken(key)} is taken out: ${why}`);
   };
 
-/** Changes the document in place. Returns a line for each change, which begins with its JSON Pointer. */
+/**
+ * Changes the document itself, not a copy. Returns a text for each change, which begins with the JSON Pointer of the
+ * changed node.
+ */
 export function autofix(document: Node): string[] {
   const changes: string[] = [];
   const isCurrent = !String(document.openapi).startsWith('3.0');

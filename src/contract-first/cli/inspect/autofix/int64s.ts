@@ -1,7 +1,7 @@
 /**
- * Gives an integer the format int64 if another schema of the same value has it, such as another alternative, so that
- * the value is a `bigint` in all of them. Changes the document itself, because a schema has the same type wherever it
- * is used.
+ * Makes an integer an int64 if another schema of the same value is an int64, such as another alternative. The value is
+ * then a `bigint` whichever schema applies. Changes the document itself, because a schema must have the same type in
+ * all its uses.
  */
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';
@@ -13,7 +13,8 @@ import type { Node, ReportChange } from './written.ts';
 type Links = Map<Keywords, Set<Keywords>>;
 
 /**
- * Corrects the formats of integers. Call it before alternatives are compared, because some are equal only afterwards.
+ * Corrects the formats of integers. Call this function before alternatives are compared, because some alternatives are
+ * equal only after this correction.
  */
 export function fixInt64s(document: Node, report: ReportChange): void {
   const pointers = pointersIn(document);
@@ -65,7 +66,7 @@ function linksIn(document: Node, schemas: Keywords[]): Links {
   return links;
 }
 
-/** Builds a function that returns a schema and the schemas in it that describe the same value. */
+/** Builds a function that returns a schema, and all schemas inside it that describe the same value. */
 function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
   const found = new Map<Keywords, Set<Keywords>>();
   return (schema) => {
@@ -82,8 +83,8 @@ function buildPartsOf(document: Node): (schema: Keywords) => Set<Keywords> {
 }
 
 /**
- * Returns the schemas of fields, each with its name, and the schemas of items and other fields, with undefined as the
- * name.
+ * Returns the schemas of named fields with their names. Also returns the schemas of items and of unnamed fields, with
+ * undefined as the name.
  */
 const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
   subschemasOf(schema).flatMap(({ subschema, keyword, name }) => {
@@ -94,7 +95,7 @@ const fieldsOf = (schema: Keywords): [name: string | undefined, Keywords][] =>
 const isInteger = ({ type }: Keywords) => [type].flat().includes('integer');
 const isInt64 = (schema: Keywords) => isInteger(schema) && schema.format === 'int64';
 
-/** True if an integer may become an int64. The server does not support enum, const and multipleOf for int64. */
+/** True if an integer may become an int64, which excludes keywords that the server does not support for int64. */
 const isFixable = (schema: Keywords) =>
   isInteger(schema) &&
   ![schema.type].flat().includes('number') &&
@@ -102,7 +103,7 @@ const isFixable = (schema: Keywords) =>
 
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/** Gives an integer the limits of int32, before it gets the format int64. */
+/** Gives an integer the limits of int32, so that it keeps them when its format becomes int64. */
 function boundInt32(schema: Keywords): void {
   const { minimum = INT32.least, maximum = INT32.most } = schema;
   schema.minimum = minimum < INT32.least ? INT32.least : minimum;

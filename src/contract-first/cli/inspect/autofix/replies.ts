@@ -12,10 +12,16 @@ import { isNode, type Schema } from '../../../engine/schema/json.ts';
 import { toPointerToken } from '../../../json/pointer.ts';
 import { buildCompile, entriesAt, type Node, type NodeAt, operationsIn, type ReportChange } from './written.ts';
 
-/** The error codes of the engine. Collections may add codes, but a new service has none yet. */
+/**
+ * The error codes of a service without collections. Collections may add codes, but a new service has no collections
+ * yet.
+ */
 const OWN_CODES = buildCatalogue({});
 
-/** A reply with its node in the document, and in the form that the checks of the engine expect. */
+/**
+ * A reply: `reply` is its node in the document, and `own` and `operation` have the types that the engine's checks
+ * expect.
+ */
 interface Written {
   reply: NodeAt;
   own: Pick<Reply, 'status' | 'headers'>;
@@ -37,8 +43,8 @@ export function fixReplies(document: Node, report: ReportChange): void {
 }
 
 /**
- * Adds JSON to errors of other media types, because the server sends its errors as JSON or text. The JSON gets the
- * schema of all other JSON errors, if they share one.
+ * Adds the media type JSON to errors that have neither JSON nor text, because the server sends its errors only in these
+ * types. If all JSON errors of the contract share one schema, the added type also gets this schema.
  */
 function addJson(replies: Written[], report: ReportChange): void {
   const contents = replies.flatMap(({ reply: { node, at } }) =>
@@ -55,7 +61,10 @@ function addJson(replies: Written[], report: ReportChange): void {
   }
 }
 
-/** Changes headers to fit the values that the server sends, and makes the other headers of its errors optional. */
+/**
+ * Changes the schemas of headers so that the values sent by the server fit. Makes headers of errors optional if the
+ * server does not send them.
+ */
 function fixHeaders(document: Node, replies: Written[], report: ReportChange): void {
   const compile = buildCompile(document);
   for (const { reply, own, operation } of replies) {
@@ -69,7 +78,7 @@ function fixHeaders(document: Node, replies: Written[], report: ReportChange): v
       const values = sent[name.toLowerCase()];
       if (values) fixOne(name, header, at, values);
       if (!missing.includes(name) || !header.required) continue;
-      // The header is copied without `required`, because other replies may refer to the same header.
+      // Replaces the header by a copy without `required`, because other replies may refer to the same header.
       const { required, ...others } = header;
       Object.assign(Object(reply.node.headers), { [name]: others });
       report(

@@ -1,7 +1,7 @@
 /**
- * Corrects requests: parameters with keywords that belong in their schemas, defaults that do not fit their own schemas,
- * and bodies other than JSON. A form gets a schema that names its fields. A body that the server could not check
- * becomes bytes, which the handler gets unchanged.
+ * Corrects requests. Moves keywords of parameters into their schemas, and removes defaults that do not fit their own
+ * schemas. Also changes bodies other than JSON: a form gets a schema that names its fields, and a body that the server
+ * could not check becomes bytes, which the handler gets unchanged.
  */
 import { stringify } from 'lossless-json';
 import { bodyKindOf, isForm, reportRawBody, toTypes } from '../../../contract/read/bodies.ts';
@@ -36,12 +36,13 @@ export function fixParameters(document: Node, report: ReportChange): void {
   const pathsOf = new Map<Node, Set<string>>();
   for (const { path, item } of operations) pathsOf.set(item.node, (pathsOf.get(item.node) ?? new Set()).add(path));
   for (const { path, item, operation, parameters } of operations) {
-    // If two paths share the path item, its parameters cannot be named after both.
+    // Declares no missing parameters in a path item that several paths share, because they may have other names in each
+    // path.
     if (pathsOf.get(item.node)?.size === 1) declareNames(path, operation, parameters, report);
     for (const { node, at } of parameters) {
       if (node.allowEmptyValue !== true || !node.schema) continue;
       const compiled = compile(node.schema as Schema);
-      // The schema must be simple or a list, because only the values of such parameters are texts.
+      // Skips schemas other than simple ones and lists, because only their values can be an empty text.
       if (!compiled || !(isSimple(compiled.schema) || isList(compiled.schema))) continue;
       const { schema, check } = compiled;
       const isTaken = [[''], ''].some((empty) => check(empty) === undefined);
@@ -98,7 +99,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
   function dropUnfit({ node, at }: NodeAt): void {
     const { schema, check } = compile(node) ?? {};
     if (!check || !isQuick(schema)) return;
-    // An integer is read as a `bigint`. The default fits if it does so either as a `bigint` or as a double.
+    // Integers were parsed as `bigint`. A default is correct if it fits either as a `bigint` or as a double.
     const [problem, ...others] = [toDoubles(node.default), node.default].map((value) => check(value)?.[0]);
     if (!problem || others.includes(undefined)) return;
     delete node.default;
@@ -106,7 +107,10 @@ export function fixDefaults(document: Node, report: ReportChange): void {
   }
 }
 
-/** Matches keywords that can be merged into one schema. `nullable` has no effect, because a form is never null. */
+/**
+ * Matches the keywords of subschemas that can be merged into one schema of a form. `nullable` has no effect there,
+ * because a form is never null.
+ */
 const JOINED = /^(type|properties|required|allOf|nullable)$/;
 
 export function fixBodies(document: Node, report: ReportChange): void {
@@ -122,7 +126,8 @@ export function fixBodies(document: Node, report: ReportChange): void {
 
   function fixContent(content: Node, at: string): void {
     const types = typesOf(content).filter(({ media }) => isNode(media));
-    // If one media type is JSON, the server omits the types that it could not check, so they need no correction.
+    // If the body has a JSON type, the other types need no correction, because the server leaves out the types that it
+    // could not check.
     if (types.some(({ type }) => isJson(type))) return;
     for (const { type, media } of types) {
       const schema = resolved(media.schema);
@@ -137,7 +142,8 @@ export function fixBodies(document: Node, report: ReportChange): void {
   }
 
   /**
-   * Adds the fields of all subschemas to the schema itself. A form without fields is passed to the handler as bytes.
+   * Writes the fields of all subschemas into the schema of the form itself, because the server reads them there. If
+   * there are no fields, the handler gets the form as bytes.
    */
   function fixForm(media: MediaNode, pointer: string, passOn: () => void): void {
     const parts = partsOf(document, media.schema);
@@ -159,7 +165,9 @@ export function fixBodies(document: Node, report: ReportChange): void {
 
 const typesOf = (content: Node) => toTypes(content as Record<string, MediaNode>, '', () => {});
 
-/** Returns a schema and the subschemas that describe the same value, each once, with unresolved references in them. */
+/**
+ * Returns a schema and all its subschemas that describe the same value, each once. References in them are not replaced.
+ */
 function partsOf(document: Node, schema: unknown, seen = new Set<unknown>()): Keywords[] {
   if (!isNode(schema) || seen.has(schema)) return [];
   seen.add(schema);

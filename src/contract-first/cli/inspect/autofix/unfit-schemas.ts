@@ -9,12 +9,12 @@ import { ANNOTATION, isNames, isValue, lookUp } from '../../../engine/schema/key
 import { toPointerToken } from '../../../json/pointer.ts';
 import type { Node, ReportChange } from './written.ts';
 
-/** Matches annotations that change the values which the server accepts or sends. */
+/** Matches annotations that change which values the server accepts or sends. `withoutWords` keeps them. */
 const MEANT = /^(default|readOnly|writeOnly)$/;
 
 /**
- * With one of these keywords, a schema may require fields that another schema describes. So may a subschema of `allOf`,
- * `anyOf` or `oneOf`.
+ * Keywords that combine schemas. A schema with one of them may require fields that another schema describes. The same
+ * is true for a subschema of `allOf`, `anyOf` or `oneOf`.
  */
 const COMPOSING_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'];
 const COMPOSED = /\/(all|any|one)Of\/[0-9]+$/;
@@ -29,8 +29,8 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
 }
 
 /**
- * Describes each field that is required but not described, as any value. Otherwise the generated type of a reply would
- * lack the field.
+ * Adds each field in `required` that the schema does not describe to `properties`, as any value. Without it, the
+ * generated type of a reply would not have the field.
  */
 export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
@@ -44,9 +44,9 @@ export function addRequiredProperties(schema: Keywords, at: string, names: Set<s
 }
 
 /**
- * Removes an alternative of `oneOf` if only its documentation differs from another one, because a value would always
- * fit both. If two alternatives differ only in a default, or in fields that none of them demands or excludes, all
- * stay, and `oneOf` becomes `anyOf`.
+ * Removes an alternative of `oneOf` that differs from another alternative only in its documentation, because each value
+ * would fit both. If alternatives differ only in a default, or only in optional fields that no alternative forbids,
+ * none is removed, and `oneOf` becomes `anyOf`.
  */
 export function dropAlike(schema: Keywords, at: string, document: Node, report: ReportChange): void {
   const { oneOf, discriminator } = schema;
@@ -71,8 +71,8 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
 }
 
 /**
- * True if every object that fits one schema also fits the other, as long as its fields have the types of both. Schemas
- * without a shared field may be meant to demand their own.
+ * True if every object that fits one schema also fits the other schema, provided that its fields have the types of
+ * both. Schemas without a common field return false, because each may be meant to require its own fields.
  */
 function isIndistinct(one: unknown, other: unknown): boolean {
   if (!isOpenObject(one) || !isOpenObject(other)) return false;
@@ -88,7 +88,7 @@ function isIndistinct(one: unknown, other: unknown): boolean {
 
 type OpenObject = Keywords & { properties: Record<string, unknown> };
 
-/** True for a schema of objects that excludes no field. */
+/** True for a schema of objects that forbids no field. */
 const isOpenObject = (node: unknown): node is OpenObject =>
   isNode(node) &&
   isNode(node.properties) &&
@@ -97,8 +97,9 @@ const isOpenObject = (node: unknown): node is OpenObject =>
   );
 
 /**
- * Opens each part of an `allOf` that excludes fields of another part: no value could have these fields. A part that is
- * a reference is replaced by its target, which stays closed elsewhere.
+ * Removes `additionalProperties: false` from a subschema of `allOf` if another subschema has further fields, because no
+ * value could contain these fields. If the subschema is a reference, it is replaced by a changed copy of its target.
+ * The target itself stays closed.
  */
 export function openParts({ allOf, ...own }: Keywords, at: string, document: Node, report: ReportChange): void {
   if (!Array.isArray(allOf)) return;
@@ -115,7 +116,7 @@ export function openParts({ allOf, ...own }: Keywords, at: string, document: Nod
   }
 }
 
-/** Returns the target of a reference. If other keywords are next to the reference, returns the schema itself. */
+/** Returns the target of a schema that consists only of a reference. Returns any other schema unchanged. */
 function targetOf(document: Node, schema: unknown): unknown {
   const { $ref, ...beside } = Object(withoutWords(schema));
   return Object.keys(beside).length === 0 ? (lookUp(document, $ref) ?? schema) : schema;
@@ -154,7 +155,7 @@ export function dropUnused(document: Node, drop: Drop): void {
     (kind !== 'schemas' || reportKeywordTypes(component, '', () => {})) &&
     !danglesIn(component, document) &&
     !isItself(document, component);
-  // The loop runs until nothing changes, because a removed component may leave another with a dangling reference.
+  // Repeats until nothing is removed, because removing a component may leave another one with a dangling reference.
   for (let found = true; found; ) {
     found = false;
     for (const [kind, named] of Object.entries(Object(document.components) as Node)) {

@@ -1,6 +1,6 @@
 /**
- * Reads a document that has not been validated yet: its nodes with JSON Pointers, its operations, and its schemas in
- * compiled form.
+ * Reads a document that was not validated: finds its nodes with their JSON Pointers, lists its operations, and compiles
+ * its schemas.
  */
 import { toCurrent } from '../../../contract/read/normal-form.ts';
 import { buildResolve } from '../../../contract/read/references.ts';
@@ -18,17 +18,20 @@ export interface NodeAt {
   at: string;
 }
 
-/** Reports a change: a text that begins with the JSON Pointer of the changed node. */
+/** Reports a change. `change` is a text that begins with the JSON Pointer of the changed node. */
 export type ReportChange = (change: string) => void;
 
-/** Returns the target of a reference, or the node itself, with its JSON Pointer. */
+/** Returns the target of a reference with its JSON Pointer. Returns any other node with the JSON Pointer `at`. */
 export function followReference(document: Node, node: unknown, at: string): NodeAt {
   const { $ref } = Object(node);
   const target = lookUp(document, $ref);
   return isNode(target) ? { node: target, at: $ref.slice(1) } : { node: Object(node), at };
 }
 
-/** Returns the entries of a node's field: the name, and the value with its JSON Pointer. References are followed. */
+/**
+ * Returns the entries of the object at `key`: each name, with the value and its JSON Pointer. A value that is a
+ * reference is replaced by its target.
+ */
 export const entriesAt = (document: Node, { node, at }: NodeAt, key: string): [name: string, NodeAt][] =>
   Object.entries(Object(node[key])).map(([name, value]) => [
     name,
@@ -62,14 +65,14 @@ export function operationsIn(document: Node): YamlOperation[] {
 }
 
 interface Compiled {
-  /** The schema without references, in the form of OpenAPI 3.1. */
+  /** The schema with its references replaced, converted to OpenAPI 3.1. */
   schema: Schema;
   check: Check;
 }
 
 /**
- * Builds a function that compiles a schema. It returns undefined for a faulty schema, because the judgement reports the
- * fault.
+ * Builds a function that compiles a schema. For a faulty schema it returns undefined. The fault is reported later, by
+ * the judgement of the contract.
  */
 export function buildCompile(document: Node): (schema: Schema) => Compiled | undefined {
   const isOlder = String(document.openapi).startsWith('3.0');
