@@ -250,7 +250,7 @@ t.test('new stores no records that no operation lists, or whose create has a bod
   const unlisted = await reasonsOf(({ paths }) => {
     paths['/remarks'].get.parameters = [{ ...query('q', text), required: true }];
   });
-  t.equal(unlisted.get('addRemark'), 'its records cannot be listed: its parameter q is not understood');
+  t.equal(unlisted.get('addRemark'), 'nothing shows its records: its parameter q is not understood');
   const other = await reasonsOf(({ body }) => {
     body.properties = { days: int64 };
     delete body.required;

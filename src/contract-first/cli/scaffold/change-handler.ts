@@ -79,11 +79,11 @@ function checkResult(
 }
 
 /** Returns the id of the record to change, from the path or the body. If the ids of path and body differ, the handler answers 400. */
-function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBody: boolean): CheckedCode {
+export function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBody: boolean): CheckedCode {
   const { plan, operation } = writing;
   const bodyId = member(body, plan.id.name);
   const refuse = (message: string) => failure(writing, made, 'bad_request', 400, message);
-  if (idsIn(operation, plan).own === undefined) {
+  if (idsIn(operation, plan).own === undefined && !plan.isSingle) {
     if (!isInBody) throw new NotWritten('the id of the record is neither in its path nor in its body');
     made.lines.push(code`if (${bodyId} === undefined) ${refuse('The id is missing.')};`);
     return bodyId;

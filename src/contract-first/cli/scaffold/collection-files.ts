@@ -18,6 +18,7 @@ import { type FirstRecord, findFirstRecord } from './first-records.ts';
 import type { Writing } from './handler-code.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
+import { isOfCaller, withPut } from './put-creates.ts';
 import { type OperationKind, toShape } from './resource-paths.ts';
 import { type Resource, recognise } from './resources.ts';
 import { hasWiderBody } from './wider-bodies.ts';
@@ -55,9 +56,14 @@ export function writeCollections(contract: ReadContract, { isAssuming = false } 
   const { resources, reasons } = recognise(contract);
   const collections: WrittenCollection[] = [];
   for (const resource of resources) {
+    if (isOfCaller(resource) && !isAssuming) {
+      for (const { id } of resource.operations.values()) reasons.set(id, 'each caller may have its own');
+      continue;
+    }
     const given = { contract, source, findAssumed, reasons, stored: collections };
-    const made = writeCollection(resource, given) ?? (isAssuming ? writeFilled(resource, given) : undefined);
-    if (made) collections.push(made);
+    const made = writeCollection(withPut(resource, isAssuming), given);
+    const filled = made || !isAssuming ? made : writeFilled(resource, given);
+    if (filled) collections.push(filled);
   }
   return { collections, reasons };
 }
@@ -71,8 +77,8 @@ interface Given extends Pick<Writing, 'source' | 'findAssumed'> {
 
 /** Writes a collection without its create: its table begins with the contract's example. */
 function writeFilled(resource: Resource, given: Given): WrittenCollection | undefined {
-  // Records that no path shows have an id that the store sets.
-  if (resource.path === '') return undefined;
+  // Records that no path shows have an id that the store sets, and a single object has no example of its id.
+  if (resource.path === '' || resource.isSingle) return undefined;
   const { create, ...others } = Object.fromEntries(resource.operations) as { create?: Operation };
   const operations = new Map(Object.entries(others) as [OperationKind, Operation][]);
   const reasons = new Map<string, string>();
@@ -153,15 +159,16 @@ const isRead = ({ operations }: Resource, handlers: ReadonlyMap<string, string>)
 
 /** Returns the reason if no handler creates the records, or none shows them. */
 function findMissing(
-  { path, operations }: Resource,
+  { path, operations, isSingle }: Resource,
   handlers: ReadonlyMap<string, string>,
   reasons: ReadonlyMap<string, string>,
 ): string | undefined {
   const create = operations.get('create');
   if (!create) return 'no operation creates its records';
   if (!handlers.has(create.id)) return `its records cannot be created: ${reasons.get(create.id)}`;
-  const list = operations.get('list') as Operation;
-  return path === '' && !handlers.has(list.id) ? `its records cannot be listed: ${reasons.get(list.id)}` : undefined;
+  const reading = operations.get(path === '' ? 'list' : 'get');
+  const isHidden = (path === '' || isSingle) && reading && !handlers.has(reading.id);
+  return isHidden ? `nothing shows its records: ${reasons.get(reading.id)}` : undefined;
 }
 
 /** A resource without a stored parent: any id of a parent is accepted. */

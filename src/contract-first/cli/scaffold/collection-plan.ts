@@ -8,6 +8,7 @@ import type { FindAssumed } from './assumed-values.ts';
 import { needsRevision } from './condition-headers.ts';
 import { givenOf, idNameOf, plain, wordsOf } from './envelopes.ts';
 import { findTextId, fitsUuid, type MadeId, toNumberId, toSlugId } from './made-ids.ts';
+import { declaresCreated } from './put-creates.ts';
 import { type ParentInPath, type Resource, toCamel } from './resources.ts';
 import { isNamedLike, tenantHeaderOf } from './tenant-headers.ts';
 
@@ -38,6 +39,8 @@ export interface CollectionPlan extends Omit<Resource, 'scopes'> {
   scopes: Scope[];
   /** The header that names the tenant; undefined if the records belong to no tenant. */
   tenant: Parameter | undefined;
+  /** The collection of the record that a single object belongs to: both have the same id. */
+  keyParent?: CollectionPlan;
   /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
   madeId: MadeId | undefined;
   /** 400 if a body allows values that the record does not allow. */
@@ -112,21 +115,15 @@ export function planCollection(
   findAssumed: FindAssumed,
   parent?: CollectionPlan,
 ): CollectionPlan | string {
-  const { properties = {}, required = [], additionalProperties } = source.flat(resource.schema);
-  if (additionalProperties !== undefined && additionalProperties !== false)
-    return `${resource.record} may have any other fields`;
+  const { properties = {}, required = [] } = source.flat(resource.schema);
   const create = resource.operations.get('create');
   const body = create && givenOf(create, resource, source);
-  const idName = idNameOf(resource, properties);
-  if (idName === undefined && resource.path !== '')
-    return `no field of ${resource.record} is the id {${resource.parameter}}`;
+  const idName = resource.isSingle ? idInPathOf(resource, properties) : idNameOf(resource, properties);
   const { fields = {}, required: needed = [] } = body ?? {};
   const given = Object.keys(fields).filter((name) => !source.flat(fields[name]).readOnly);
   const isText = (name: string) => source.flat(fields[name]).type === 'string' && needed.includes(name);
-  const [secret] = splitSecrets(Object.keys(properties), properties, source).secret;
-  if (secret !== undefined) return `${resource.record}.${secret} must not be stored as it is`;
-  if (resource.path === '' && !given.some((name) => name in properties))
-    return `no field of ${resource.record} is in the body of ${create?.id}`;
+  const unstorable = findUnstorable(resource, source, { idName, given });
+  if (unstorable !== undefined) return unstorable;
   const plan: Planning = {
     ...{ ...resource, findAssumed, texts: given.filter(isText) },
     ...{ table: toSqlName(resource.name), given, id: undefined as never, madeId: undefined },
@@ -134,13 +131,13 @@ export function planCollection(
     tenant: create && tenantHeaderOf(create),
   };
   const taken = new Set(['seq']);
-  const parentName = parent && findParentField(resource, parent, source);
+  const parentName = parent && !resource.isSingle ? findParentField(resource, parent, source) : undefined;
   for (const [name, field] of Object.entries(properties)) {
     const keywords = source.flat(field);
     if (keywords.writeOnly) return `${resource.record}.${name} is in no reply`;
     const planned = toPlanned(name, keywords, required, taken);
     if (name === idName) {
-      const problem = planId(planned, keywords, body && needed, plan);
+      const problem = planId(planned, keywords, resource.isPut ? undefined : body && needed, plan);
       if (problem) return problem;
     } else if (name === parentName) planParent(planned, parent as CollectionPlan, plan, true);
     else if (!given.includes(name)) planSet(planned, keywords, plan);
@@ -149,10 +146,36 @@ export function planCollection(
   }
   const others = given.filter((one) => !(one in properties));
   planBodyFields(splitSecrets(others, fields, source), { fields, required: needed }, plan, source, taken);
-  if (idName === undefined) planInternalId(plan, taken);
-  if (parent && parentName === undefined) planInternalParent(parent, plan, taken);
+  if (resource.isPut) tellPut(create as Operation, plan);
+  if (resource.isSingle) planSingleId(resource, plan, taken, parent);
+  else if (idName === undefined) planInternalId(plan, taken);
+  if (parent && parentName === undefined && !resource.isSingle) planInternalParent(parent, plan, taken);
   if ([...resource.operations.values()].some(needsRevision)) planRevision(plan, taken);
   return planScopes(resource, plan, taken) ?? planTenant(plan, taken, parent) ?? plan;
+}
+
+/** Returns the reason if the records cannot be stored at all. */
+function findUnstorable(
+  resource: Resource,
+  source: DocumentSource,
+  { idName, given }: { idName: string | undefined; given: string[] },
+): string | undefined {
+  const { record, path, isSingle, parameter, operations } = resource;
+  const { properties = {}, additionalProperties } = source.flat(resource.schema);
+  if (additionalProperties !== undefined && additionalProperties !== false)
+    return `${record} may have any other fields`;
+  const isAlone = path === '' || isSingle;
+  if (idName === undefined && !isAlone) return `no field of ${record} is the id {${parameter}}`;
+  const [secret] = splitSecrets(Object.keys(properties), properties, source).secret;
+  if (secret !== undefined) return `${record}.${secret} must not be stored as it is`;
+  const isAbout = !isAlone || given.some((name) => name in properties);
+  return isAbout ? undefined : `no field of ${record} is in the body of ${operations.get('create')?.id}`;
+}
+
+/** Adds the lines about a PUT that creates records. */
+function tellPut(put: Operation, { name, noun, isSingle, parameter, assumed }: Planning): void {
+  if (isSingle && parameter === '') assumed.push(`${name}: all callers share one ${noun}`);
+  if (!declaresCreated(put)) assumed.push(`${name}: ${put.id} creates the ${noun} if it does not exist`);
 }
 
 /** The names of fields with passwords or secrets, and the others. */
@@ -232,6 +255,28 @@ function planInternalId(plan: Planning, taken: Set<string>): void {
   const name = toFreeName('recordId', plan, 'OfStore');
   plan.id = Object.assign(toPlanned(name, {}, [name], taken), { type: 'int64', set: 'id' } as const);
   plan.internal.push(plan.id);
+}
+
+/** The field of a single object with the id in its path: only a field of the same name, because `id` may be its own. */
+const idInPathOf = ({ parameter }: Resource, properties: Record<string, Schema>): string | undefined =>
+  plain(parameter) === 'id' ? undefined : Object.keys(properties).find((name) => plain(name) === plain(parameter));
+
+/** Plans the id of a single object: the one in its path, or a constant. If it is the id of a stored record, it refers to that record. */
+function planSingleId(resource: Resource, plan: Planning, taken: Set<string>, parent?: CollectionPlan): void {
+  if (plan.id === undefined) {
+    const name = toFreeName(resource.parameter || 'place', plan);
+    const [{ parameters }] = [...resource.operations.values()] as [Operation];
+    const { schema } = parameters.find((one) => one.in === 'path') ?? { schema: { type: 'string' } };
+    plan.id = Object.assign(toPlanned(name, schema as Keywords, [name], taken), { is: 'id' } as const);
+    plan.internal.push(plan.id);
+  }
+  if (parent) {
+    Object.assign(plan.id, { type: parent.id.type, of: parent.name });
+    plan.keyParent = parent;
+    return;
+  }
+  if (resource.parameter)
+    plan.assumed.push(`${plan.name}: any ${resource.parameter} in the path is accepted, and has its own ${plan.noun}`);
 }
 
 /** A slug is made of the title or name in the body. */

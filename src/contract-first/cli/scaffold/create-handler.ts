@@ -23,8 +23,7 @@ import { toReplyBody } from './reply-bodies.ts';
 
 export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   const { plan, operation } = writing;
-  if (plan.missing.length > 0)
-    throw new NotWritten(`${plan.record}.${plan.missing[0]} is required, and comes from nowhere`);
+  checkFields(plan);
   const body = checkBody(writing, made);
   const owners = ownerIdsOf(writing, made);
   checkOwnersInBody(writing, made, body, owners);
@@ -50,6 +49,11 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   const answer = toReplyBody(writing, variable);
   const headers = [...toLocation(writing, made, variable), ...toTagHeader(writing, made, variable)];
   made.lines.push(code`return ${toObjectLiteral([...answer, ...toHeaders(headers)])};`);
+}
+
+/** @throws NotWritten if a required field of new records comes from nowhere */
+export function checkFields({ record, missing: [first] }: CollectionPlan): void {
+  if (first !== undefined) throw new NotWritten(`${record}.${first} is required, and comes from nowhere`);
 }
 
 /** Writes the id of a new record, if the client may leave it out. */

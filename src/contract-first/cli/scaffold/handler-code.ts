@@ -143,12 +143,19 @@ export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefin
   return type === 'string' ? 'string' : undefined;
 }
 
-export const notFound = (writing: Writing, made: HandlerCode, { noun } = writing.plan): CheckedCode =>
-  failure(writing, made, 'not_found', 404, `There is no ${noun} with this id.`);
+export function notFound(writing: Writing, made: HandlerCode, plan = writing.plan): CheckedCode {
+  const end = plan.isSingle ? 'yet' : 'with this id';
+  return failure(writing, made, 'not_found', 404, `There is no ${plan.noun} ${end}.`);
+}
 
 /** Writes the id in the path, with the type of the column. If the column is an integer, a text that is not an integer finds no record. */
-export const idOf = (writing: Writing, made: HandlerCode): CheckedCode =>
-  toId(writing, made, writing.plan, idsIn(writing.operation, writing.plan).own as string, 'id');
+export function idOf(writing: Writing, made: HandlerCode): CheckedCode {
+  const { own } = idsIn(writing.operation, writing.plan);
+  return own === undefined ? code`${ONLY}` : toId(writing, made, writing.plan, own, 'id');
+}
+
+/** The id of a single object without an id in its path. */
+const ONLY = 'only';
 
 /** Writes the id of a record of any collection, from the path. */
 export function toId(

@@ -9,6 +9,7 @@ import { envelopeOf, givenOf, isEnvelopeOf } from './envelopes.ts';
 import { writeGetHandler } from './get-handler.ts';
 import { checkTenant, HandlerCode, NotWritten, reportParameters, type Writing } from './handler-code.ts';
 import { type ListUse, writeListCall } from './list-handlers.ts';
+import { writePutHandler } from './put-handler.ts';
 import type { OperationKind } from './resource-paths.ts';
 import { checkTypes } from './wider-bodies.ts';
 
@@ -22,14 +23,14 @@ export function writeHandler(kind: OperationKind, writing: Writing): { code: Che
     return { code: made.toCode(writing.operation), list };
   }
   const write = {
-    create: writeCreateHandler,
+    create: writing.plan.isPut ? writePutHandler : writeCreateHandler,
     get: writeGetHandler,
     update: writeChangeHandler,
     replace: writeChangeHandler,
     delete: writeDeleteHandler,
   }[kind];
   if (writing.plan.unusual.has(writing.operation)) checkRecord(writing);
-  const condition = conditionOf(writing.operation);
+  const condition = kind === 'create' ? undefined : conditionOf(writing.operation);
   reportParameters(writing, made, condition ? [condition.name] : []);
   checkTypes(writing);
   write(writing, made, kind);

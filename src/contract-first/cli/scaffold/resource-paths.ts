@@ -19,6 +19,8 @@ export interface ResourcePaths {
   path: string;
   /** The path of the create or the list, with the ids of the records' owners. */
   base: string;
+  /** Whether the path leads to a single object, such as `/settings` or `/users/{id}/profile`: the create is a PUT. */
+  isSingle?: true;
   found: FoundOperation[];
 }
 
@@ -51,15 +53,32 @@ export function findResourcePaths(all: Operation[]): ResourcePaths[] {
   const depthOf = (shape: string) => namesIn(shape).length * all.length + shape.split('/').length;
   const found = items.sort((a, b) => depthOf(a) - depthOf(b)).map((item) => toPaths(item, shapes));
   const taken = new Set(found.flatMap((one) => one.found.map(({ operation }) => operation)));
-  return [...found, ...[...shapes].flatMap(([shape, at]) => toListPaths(shape, at, taken))];
+  return [...found, ...[...shapes].flatMap(([shape, at]) => toOtherPaths(shape, at, taken))];
 }
 
-/** Finds a list and a create at a path without a path of a single record. */
-function toListPaths(shape: string, at: Operation[], taken: ReadonlySet<Operation>): ResourcePaths[] {
+/** Finds a list and a create, or a single object, at a path without a path of a record below it. */
+function toOtherPaths(shape: string, at: Operation[], taken: ReadonlySet<Operation>): ResourcePaths[] {
   const [, segment] = split(shape);
-  const found = pick(at, { GET: 'list', POST: 'create' });
-  const isWhole = found.length === 2 && found.every(({ operation }) => !taken.has(operation));
-  return isWhole && /^[^{}]+$/.test(segment) ? [{ segment, path: '', base: (at[0] as Operation).path, found }] : [];
+  const found = pick(at, { ...OF_SINGLE, POST: 'create' });
+  const isWhole = ['get', 'create'].every((wanted) => found.some(({ kind }) => kind === wanted));
+  const isFree = /^[^{}]+$/.test(segment) && !at.some((one) => taken.has(one));
+  return isWhole && isFree ? [{ segment, path: (at[0] as Operation).path, base: '', found, isSingle: true }] : [];
+}
+
+const OF_SINGLE: Record<string, OperationKind> = { GET: 'get', PUT: 'create', PATCH: 'update', DELETE: 'delete' };
+
+/** The paths of records with only a list and a create, if the reply at the path of a single object is a list. */
+export function toListPaths({ segment, path, found }: ResourcePaths): ResourcePaths {
+  const own = found.map(({ operation }) => operation);
+  return { segment, path: '', base: path, found: pick(own, { GET: 'list', POST: 'create' }) };
+}
+
+/** The paths of a single object that is set by its PUT, or otherwise by its POST. */
+export function toSinglePaths({ found, ...paths }: ResourcePaths): ResourcePaths {
+  const posts = found.filter(({ operation }) => operation.method === 'POST');
+  const others = found.filter((one) => !posts.includes(one));
+  const hasPut = others.some(({ kind }) => kind === 'create');
+  return { ...paths, found: [...others, ...(hasPut ? [] : posts.map((one) => ({ ...one, isUnusual: true })))] };
 }
 
 function toPaths(item: string, shapes: Shapes): ResourcePaths {

@@ -4,7 +4,15 @@ import type { Operation, ReadContract } from '../../engine/contract/contract.ts'
 import { namesIn } from '../../engine/contract/path-names.ts';
 import type { Schema } from '../../engine/schema/json.ts';
 import { type Envelope, envelopeOf, idNameOf, type RecordWords, toSingular, wordsOf } from './envelopes.ts';
-import { findResourcePaths, type OperationKind, type ResourcePaths, toShape } from './resource-paths.ts';
+import {
+  type FoundOperation,
+  findResourcePaths,
+  type OperationKind,
+  type ResourcePaths,
+  toListPaths,
+  toShape,
+  toSinglePaths,
+} from './resource-paths.ts';
 
 export interface Resource extends RecordWords {
   /** The schema of the records, as the description names it: `Book` or `getBook().data`. */
@@ -21,6 +29,10 @@ export interface Resource extends RecordWords {
   operations: Map<OperationKind, Operation>;
   /** The operations whose paths and methods alone do not tell what they do. */
   unusual: Set<Operation>;
+  /** Whether the path leads to a single object. Its id is the one in the path, if there is one. */
+  isSingle?: true;
+  /** Whether the create is a PUT to the path of a record. */
+  isPut?: true;
 }
 
 export interface ParentInPath {
@@ -49,7 +61,7 @@ export function recognise(contract: ReadContract): Recognised {
   const resources: Resource[] = [];
   const operations = [...contract.operations.values()];
   for (const operation of operations) reasons.set(operation.id, 'no resource is at its path');
-  for (const paths of findResourcePaths(operations)) {
+  for (const paths of findResourcePaths(operations).flatMap((one) => toShown(one, source))) {
     const made = toResource(paths, { known: resources, source, reasons });
     if (!made) continue;
     const isFree = (one: string) => NAME.test(one) && !resources.some((other) => other.name === one);
@@ -63,6 +75,21 @@ export function recognise(contract: ReadContract): Recognised {
     }
   }
   return { resources, reasons };
+}
+
+/** Returns the paths as they are, or those of a list or of a single object, by the reply to the GET. */
+function toShown(paths: ResourcePaths, source: DocumentSource): ResourcePaths[] {
+  if (!paths.isSingle) return [paths];
+  const [get] = paths.found.filter(({ kind }) => kind === 'get') as [FoundOperation];
+  const envelope = envelopeOf(get.operation, toWords(paths), source);
+  if (!envelope || envelope.isList) return [toListPaths(paths)].filter(({ found }) => found.length === 2);
+  return namesIn(paths.path).length <= 1 ? [toSinglePaths(paths)] : [];
+}
+
+/** The words for the records, by the paths. */
+function toWords({ segment, path }: ResourcePaths): RecordWords {
+  const words = wordsOf(segment);
+  return { name: toCamel(words), noun: toSingular(words), parameter: namesIn(path).at(-1) ?? '' };
 }
 
 /** The name of a collection, which is also the name of a variable and of a folder. */
@@ -84,7 +111,8 @@ interface Recognising {
 /** The order of the replies to find the record in. */
 const ORDER: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
 
-function toResource({ segment, path, base, found }: ResourcePaths, { known, source, reasons }: Recognising) {
+function toResource(paths: ResourcePaths, { known, source, reasons }: Recognising): Resource | undefined {
+  const { path, base, found, isSingle } = paths;
   const skipAll = (reason: string) => {
     for (const { operation } of found) reasons.set(operation.id, reason);
     return undefined;
@@ -93,10 +121,9 @@ function toResource({ segment, path, base, found }: ResourcePaths, { known, sour
   for (const { kind, operation } of found)
     if (operations.has(kind)) reasons.set(operation.id, 'another operation does the same');
     else operations.set(kind, operation);
-  const words = wordsOf(segment);
-  const name = toCamel(words);
+  const own = toWords(paths);
+  const { name } = own;
   if (!NAME.test(name)) return skipAll('its path gives no name for a collection');
-  const own = { name, noun: toSingular(words), parameter: namesIn(path).at(-1) ?? '' };
   const envelopes = ORDER.flatMap((kind) => {
     const operation = operations.get(kind);
     return (operation && envelopeOf(operation, own, source)) ?? [];
@@ -110,7 +137,7 @@ function toResource({ segment, path, base, found }: ResourcePaths, { known, sour
   const named = TAKEN.test(name) ? `${name}Records` : name;
   return {
     ...own,
-    ...toParent(base, known),
+    ...(isSingle ? { ...toParent(path, known), scopes: [], isSingle, isPut: true } : toParent(base, known)),
     name: named,
     record,
     schema,

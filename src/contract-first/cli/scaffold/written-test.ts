@@ -21,7 +21,7 @@ import {
   toPropertyName,
 } from '../generate/source-text.ts';
 import type { WrittenCollection } from './collection-files.ts';
-import type { CollectionPlan, ParentPlan } from './collection-plan.ts';
+import type { CollectionPlan } from './collection-plan.ts';
 import { conditionOf, declaresDemand } from './condition-headers.ts';
 import { type Envelope, envelopeOf, isEnvelopeOf, successOf, wordsOf } from './envelopes.ts';
 import type { FirstRecord } from './first-records.ts';
@@ -74,12 +74,13 @@ class TestCode {
   toText(): string | undefined {
     const { first } = this.#collection;
     const create = this.#operation('create');
-    if (!first && !(create && this.#shows(create, this.#collection))) return undefined;
-    if (this.#parent && !this.#createParent(this.#parent)) return undefined;
-    if (create) this.#create(create);
-    else if (first) this.#lines.push(code`const record = ${toIdObject(this.#collection.plan, first)};`);
     const get = this.#operation('get');
-    if (get && create) this.#find(get, create, code`record`, 'found');
+    const isShown = create && this.#shows(create, this.#collection);
+    if (!first && !isShown && !(create && get && this.#collection.plan.isPut)) return undefined;
+    if (this.#parent && !this.#createParent(this.#parent)) return undefined;
+    if (create) this.#create(create, isShown ? undefined : get);
+    else if (first) this.#lines.push(code`const record = ${toIdObject(this.#collection.plan, first)};`);
+    if (get && create) this.#find(get, isShown ? create : get, code`record`, 'found');
     else if (get) this.#findFirst(get);
     const list = this.#operation('list');
     if (list) this.#list(list);
@@ -109,7 +110,7 @@ class TestCode {
       return true;
     }
     const create = parent.plan.operations.get('create') as Operation;
-    if (parent.plan.parentPlan || !this.#shows(create, parent)) return false;
+    if (parent.plan.parentPlan || parent.plan.isPut || !this.#shows(create, parent)) return false;
     this.#call('parentCreated', create, [['body', this.#sampleOf(create)]]);
     const body = code`parentCreated.body`;
     this.#lines.push(code`const parent = ${this.#recordIn(create, body, parent.plan)};`);
@@ -117,9 +118,12 @@ class TestCode {
     return true;
   }
 
-  #create(create: Operation): void {
-    this.#call('created', create, [['body', this.#bodyOf(create, [])]]);
-    this.#lines.push(code`const record = ${this.#recordIn(create, code`created.body`)};`);
+  /** Writes code that creates the record. If the reply does not show it, `first` is the operation that does. */
+  #create(create: Operation, first: Operation | undefined): void {
+    this.#call('created', create, create.body ? [['body', this.#bodyOf(create, this.#ownIdOf(create))]] : []);
+    if (first) this.#call('shown', first, []);
+    const record = first ? this.#recordIn(first, code`shown.body`) : this.#recordIn(create, code`created.body`);
+    this.#lines.push(code`const record = ${record};`);
     this.#lines.push(code`assert.ok(record);`);
     const { id, columns } = this.#collection.plan;
     if (columns.includes(id)) this.#lines.push(code`assert.ok(${member('record', id.name)} !== undefined);`);
@@ -133,6 +137,14 @@ class TestCode {
     const id = toOptionalMember(this.#recordIn(get, code`found.body`), name);
     this.#lines.push(code`assert.equal(${id}, ${member('record', name)});`);
     this.#verbs.push('found');
+  }
+
+  /** The field with the id in the path of a PUT, if the body has it. */
+  #ownIdOf(create: Operation): CheckedCode[] {
+    const { id, isPut } = this.#collection.plan;
+    const parameter = create.parameters.find((one) => one.in === 'path');
+    if (!isPut || !parameter || !this.#has(create, id.name)) return [];
+    return [code`${toPropertyName(id.name)}: ${this.#toParameter(create, parameter)}`];
   }
 
   /** Writes code that reads the record, and compares it with the record in the reply of a change. */
@@ -168,9 +180,9 @@ class TestCode {
 
   #change(change: Operation, get: Operation | undefined, kind: 'update' | 'replace'): void {
     const name = kind === 'update' ? 'changed' : 'replaced';
-    const { id } = this.#collection.plan;
+    const { id, columns } = this.#collection.plan;
     // The sample contains the id of another record, or lacks an id that only the body can give.
-    const isOther = this.#has(change, id.name) || !change.path.includes('{');
+    const isOther = columns.includes(id) && (this.#has(change, id.name) || !change.path.includes('{'));
     const own = isOther ? [code`${toPropertyName(id.name)}: ${member('record', id.name)}`] : [];
     const body = [['body', this.#bodyOf(change, own)]] as const;
     this.#outdated(change, name, body);
@@ -270,9 +282,11 @@ class TestCode {
     const { plan } = this.#collection;
     const { own: ownName, owners } = idsIn(operation, plan);
     const isOwn = name === ownName;
+    if (isOwn && plan.isPut && !plan.keyParent) return this.#toSample(schema);
     const scope = isOwn ? undefined : plan.scopes[owners.indexOf(name)];
     if (scope) return this.#toSample(schema, this.#collection.first?.[scope.column.name]);
-    const [variable, id] = isOwn ? ['record', plan.id] : ['parent', (plan.parentPlan as ParentPlan).plan.id];
+    const parent = plan.keyParent ?? plan.parentPlan?.plan;
+    const [variable, id] = isOwn && !plan.keyParent ? ['record', plan.id] : ['parent', (parent as CollectionPlan).id];
     const own = { int64: 'bigint', int32: 'number', number: 'number' }[id.type as string] ?? 'string';
     const wanted = kindOf(schema) as 'bigint' | 'number' | 'string';
     const value = member(variable, id.name);
