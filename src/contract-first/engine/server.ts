@@ -1,5 +1,6 @@
 /**
- * Builds the whole server, which does not listen yet. The team's own routes also send errors in the contract's form.
+ * Builds the whole server, without starting to listen. Errors of the team's own routes are also sent in the contract's
+ * form.
  */
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
@@ -23,11 +24,11 @@ export interface ServerOptions
   name: string;
   /** Limits of connections, requests and rates. */
   limits: PluginOptions['limits'] & HttpOptions['limits'];
-  /** Registers the team's plugins. Their hooks see every request and every reply. */
+  /** Registers the team's plugins with the app. Hooks of these plugins run for every request and every reply. */
   addPlugins?: ((app: FastifyInstance) => Promise<void>) | undefined;
   /** If true, the store is closed when the app closes. */
   ownsStore?: boolean;
-  /** Called last when the app closes, to close a log that belongs to the app. */
+  /** Called as the last step of closing the app, to close a log that belongs to the app. */
   closeLog?: (() => Promise<void>) | undefined;
   /** Adds traces. If it is missing, nothing is traced. */
   addTraces?: AddTraces | undefined;
@@ -44,7 +45,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     secretNames: keysInQueries(contract),
   });
   const { toLogged, toAddress } = server;
-  // Added first, because Fastify calls the hooks for `onClose` in reverse order.
+  // This hook is added first so that it runs last: Fastify calls the hooks for `onClose` in reverse order.
   if (options.closeLog) app.addHook('onClose', options.closeLog);
   if (options.ownsStore) app.addHook('onClose', async () => store.close());
   server.adopt(app);
@@ -68,7 +69,7 @@ export const keysInQueries = ({ keyLocations }: Contract): string[] =>
 
 async function addTeamsPlugins(app: FastifyInstance, { addPlugins }: ServerOptions): Promise<void> {
   await addPlugins?.(app);
-  // Also waits for plugins that were registered without `await`.
+  // Also waits for those of the team's plugins that were registered without `await`.
   await app.after();
 }
 

@@ -13,7 +13,7 @@ export type Setting =
   | {
       kind: 'text' | 'secret';
       fallback?: string;
-      /** The rule for the value, in words for error messages; `fits` checks it. */
+      /** The rule for the value, as words for error messages. `fits` checks whether a value follows this rule. */
       rule?: string;
       fits?: (value: string) => boolean;
     }
@@ -41,7 +41,7 @@ interface Service {
 
 /** The timeout for the `check` of a service, in milliseconds. */
 const CHECK_TIMEOUT = 2000;
-/** How long the result of the checks is reused, in milliseconds since they began. */
+/** How long the result of a check is reused, in milliseconds. The time begins with the check. */
 const ANSWER_AGE = 1000;
 
 const all = (services: object): [string, Service][] =>
@@ -51,8 +51,9 @@ const all = (services: object): [string, Service][] =>
 type CheckServices = () => Promise<void>;
 
 /**
- * Builds the check of all services. It runs at most once a second: all calls in that second share one result, good or
- * bad. `/readyz` needs no key, so a flood of requests to it must not reach the services.
+ * Builds the check of all services. The services are checked at most once a second, and all calls within this second
+ * share the result, even if it is an error. This limit is needed because `/readyz` needs no key, and a flood of
+ * requests to it must not reach the services.
  */
 export function buildCheckServices(services: object, timeout = CHECK_TIMEOUT): CheckServices {
   let askedAt = Number.NEGATIVE_INFINITY;

@@ -2,8 +2,8 @@
 import type { Awaitable } from '../store/collection.ts';
 
 /**
- * Waits for `work`.
- * @throws Error with the message `words` after `timeout` milliseconds; the work itself is not stopped
+ * Waits for `work`, but not longer than `timeout` milliseconds. The work itself is not stopped.
+ * @throws Error with the message `words` if the time is over
  */
 export async function withTimeout<Result>(work: Awaitable<Result>, timeout: number, words: string): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;

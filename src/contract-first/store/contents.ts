@@ -22,8 +22,8 @@ export interface MovedTable {
   /** The column by which a move sorts the rows that it reads. */
   order: string;
   /**
-   * What messages call the rows, such as `keys`. A move fails if the target already contains rows of this table. If
-   * `word` is absent, the rows of this table in the target are deleted before the move.
+   * The name of the rows in messages, such as `keys`. A move fails if the target already contains rows of this table.
+   * If `word` is absent, the rows of this table in the target are deleted before the move.
    */
   word?: string;
   /** Whether the database assigns the values of the column that `order` names. */

@@ -1,4 +1,6 @@
-/** Makes the answer of a handler that reads or changes one record, from the result of the collection's method. */
+/**
+ * Converts the result of a collection's method to the answer of a handler, for handlers that read or change one record.
+ */
 import { type Idempotency, isRefused, type Put, type Refused } from '../../store/collection.ts';
 import { type ErrorAnswer, type ErrorCode, type ErrorParts, messageOf, refuse } from '../errors/catalogue.ts';
 import type { AnyAnswer } from '../replies/sending.ts';
@@ -11,7 +13,8 @@ import { isTagIn } from '../requests/request-headers.ts';
 type Statuses = number | readonly [replaced: number, made: number];
 
 /**
- * Options that tell `answer` what a result means for clients. If a property is omitted, its type parameter is `never`.
+ * The options of `answer`. They tell which answer clients get for each result of the method. If an option is omitted,
+ * its type parameter is `never`.
  */
 interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
   /**
@@ -25,14 +28,20 @@ interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
    */
   refused?: Codes;
   headers?: Own | ((found: Found) => Own);
-  /** Makes the `ETag` of the record. */
+  /** Makes the header `ETag` from the record. */
   tag?: (found: Found) => Tag;
-  /** The request's `If-None-Match`: if it contains the tag, the answer is 304 (RFC 9110, section 13.1.2). */
+  /**
+   * The request's header `If-None-Match`. If it contains the record's entity tag, the answer is 304 (RFC 9110, section
+   * 13.1.2).
+   */
   unless?: Unless | undefined;
-  /** The request's `idempotency`: if an earlier request did the change, the answer has `Idempotency-Replayed: true`. */
+  /**
+   * The `idempotency` of the handler's argument. If an earlier request already made the change, the answer has the
+   * header `Idempotency-Replayed: true`.
+   */
   idempotency?: Key;
 }
-/** An answer of `refuse`, in a form from which the compiler infers the code. */
+/** The result of `refuse`, written so that the compiler can infer the code. */
 interface ErrorWith<Code> {
   status: number;
   body: ErrorParts<ErrorCode> & { readonly code: Code };
@@ -47,7 +56,7 @@ type FoundIn<Result, Status> = Status extends readonly unknown[]
   : Exclude<Result, undefined | boolean | Refused>;
 type WhyIn<Result> = Result extends Refused<infer Why> ? Why : never;
 
-/** The mistake in a call of `answer`, as text for the compiler's message; `never` if there is none. */
+/** The mistake in a call of `answer`, as text for the compiler's message. `never` if the call is correct. */
 type FaultOf<Result, Absent, Codes> = 0 extends 1 & Result
   ? never
   : Exclude<Absent | Codes[keyof Codes], ErrorCode> extends infer Code extends string
@@ -66,7 +75,8 @@ type Uncoded<Result, Codes> =
     : never;
 
 /**
- * The expected type of a wrong call of `answer`. The compiler's message contains this type, and with it the mistake.
+ * The type that a wrong call of `answer` would need. The compiler's message contains this type, and so names the
+ * mistake.
  */
 interface UnfitAnswer<Fault> {
   readonly refused: Fault;
@@ -90,9 +100,9 @@ type AllHeaders<Own, Tag, Key> = Own &
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /**
- * Makes an answer: `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The body is the result of a read
- * or a change; after a `delete` there is no body. `absent` is needed if the result may be missing. `refused` is needed
- * if the change may be refused for a reason that is not a code of the catalogue.
+ * Makes an answer: `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The body is the record that a
+ * read or a change has returned; the answer to a `delete` has no body. Pass `absent` if the record may not exist. Pass
+ * `refused` if the change may be refused for a reason that is not itself a code of the catalogue.
  */
 export function answer<
   const Status extends Statuses,

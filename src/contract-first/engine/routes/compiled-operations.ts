@@ -16,7 +16,10 @@ export interface CompiledOperation {
   errorFormOf: ErrorFormOf;
 }
 
-/** The compiled operations by operationId. `compileNext` compiles one more function before a request needs it. */
+/**
+ * The compiled operations by operationId. `compileNext` compiles one more function in advance, before a request needs
+ * it.
+ */
 export type CompiledOperations = ReadonlyMap<string, CompiledOperation> & Pick<Checks, 'compileNext'>;
 
 /** The team's code that the operations use. */
@@ -27,7 +30,10 @@ export interface TeamParts {
   domain: AnyDomain;
 }
 
-/** Compiles the operations of a finished contract. The build has checked the contract, so a problem throws. */
+/**
+ * Compiles the operations of a finished contract. A problem in the contract is thrown as an error, because the build
+ * should already have found it.
+ */
 export function compileOperations(
   { operations, proven }: Contract,
   { toErrorBody }: Pick<TeamParts, 'toErrorBody'>,

@@ -22,7 +22,7 @@ export interface ContextParts {
   operation: string;
   urlOf: UrlOf;
   logger: Logger;
-  /** The header parameter `Idempotency-Key`, if the operation accepts one. */
+  /** The header parameter `Idempotency-Key`. Undefined if the operation does not accept one. */
   idempotencyKey: Parameter | undefined;
 }
 
@@ -54,7 +54,7 @@ export class Context implements AnyContext {
     return this.body === undefined ? undefined : toMediaType(this.request.headers['content-type'] as string);
   }
 
-  /** Returns a function that works without `this`, because handlers destructure their argument. */
+  /** Returns an arrow function, because handlers destructure their argument and would lose `this`. */
   get accepts() {
     const { accept } = this.request.headers;
     return <Type extends string>(...types: Type[]) => preferredType(accept, types);
@@ -64,7 +64,7 @@ export class Context implements AnyContext {
     return this.#state.caller;
   }
 
-  /** Returns the same object every time, because the store notes in it whether the change was done before. */
+  /** Returns the same object for every read of this property, because the store sets `isReplayed` on it. */
   get idempotency(): Idempotency | undefined {
     const state = this.#state;
     const { digest } = state.checked as Accepted;
@@ -86,15 +86,15 @@ export class Context implements AnyContext {
 }
 
 /**
- * Returns the id under which an `Idempotency-Key` is stored. For an API key it has no prefix, so that it also matches
- * keys that were stored before tokens existed.
+ * Returns the id under which the `Idempotency-Key`s of a caller are stored. The id of an API key gets no prefix, so
+ * that `Idempotency-Key`s from versions without tokens are still found.
  */
 const toStoredCaller = (caller: RequestState['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;
 
 /**
- * Makes the class of the handlers' arguments. The collections and the services are on its prototype, because they are
- * the same for all requests.
+ * Makes the class of a handler's argument. The collections and the services are on the prototype of the class, because
+ * they are the same for all requests.
  */
 export function withGiven(given: object): typeof Context {
   class DomainContext extends Context {}

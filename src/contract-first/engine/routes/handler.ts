@@ -32,8 +32,8 @@ export type HeadersOf<Id extends OperationId> = Present<ParametersOf<Id>['header
 type Present<T> = [T] extends [undefined] ? Record<never, never> : Exclude<T, undefined>;
 
 /**
- * The media type and the body of a request, for each declared media type. Both are undefined if the operation takes no
- * body, or if the client sent none.
+ * The union of the declared bodies of a request, each with its media type. If the operation takes no body, or the
+ * client sent none, both properties are undefined.
  */
 type ContentOf<Request> = Request extends { content: infer Content }
   ? { [Type in keyof Content]: { contentType: Type; body: SentAs<Type, Content[Type]> } }[keyof Content]
@@ -52,8 +52,8 @@ type PartOf<Name, Value> = Value extends Bytes
     : FormField<Name, Value>;
 
 /**
- * Makes the URL of an operation, with its prefix: `urlOf('getItem', { itemId: 1n })` is `/v1/items/1`. `changes`
- * replaces parameters of the query.
+ * Makes the URL of an operation, with the prefix of the contract: `urlOf('getItem', { itemId: 1n })` returns
+ * `/v1/items/1`. Values in `changes` replace parameters of `query`.
  */
 export type UrlOf = <Id extends OperationId>(
   id: Id,
@@ -102,8 +102,8 @@ export type HandlerContext<Id extends OperationId> = Context<
   CollectionsOf<Domain, CallsOf<ServiceTransactions>> &
   ContentOf<operations[Id]['requestBody']> & {
     /**
-     * Returns the type that the client prefers by its `Accept`. If the client likes several equally, returns the first
-     * of them; if it accepts none, undefined.
+     * Returns the type that the client prefers, according to its header `Accept`. Of several types that the client
+     * likes equally, returns the first one. Returns undefined if the client accepts none of the types.
      */
     accepts: <Type extends TypesIn<Responses<Id>>>(...types: Type[]) => Type | undefined;
   };
@@ -135,20 +135,26 @@ type WithNext<Headers> = 'link' extends Lowercase<keyof Headers & string> ? { ne
 type WithHeaders<Headers> =
   Record<never, never> extends Headers ? { headers?: Headers & object } : { headers: Headers };
 
-/** A body in the form of the contract's `Error` schema contains the status of its reply. */
+/**
+ * Adds the status of the reply to the type of a body that contains its status: a body in the form of the contract's
+ * `Error` schema.
+ */
 type Repeated<Body, Status> = Body extends ErrorBody ? Body & { status: Status } : Body;
 type WithBody<Response, Status> = Response extends { content: infer Content }
   ? Named<{ [Name in keyof Content as Served<Name, Content>]: BodyOf<MediaType<Name>, Content[Name], Status> }>
   : { body?: never };
-/** A range such as `application/*` is served as JSON, unless the reply declares JSON separately. */
+/**
+ * The media type that the server sends for a declared one. A range such as `application/*` is served as JSON. If the
+ * reply also declares JSON, the range is never used.
+ */
 type Served<Name, Content> = Name extends '*/*' | 'application/*'
   ? 'application/json' extends keyof Content
     ? never
     : MediaType<Name>
   : MediaType<Name>;
 /**
- * If an answer does not name its media type, its body must fit every JSON type of the status. If the status does not
- * declare JSON, the body must fit another type.
+ * The types of an answer for the declared bodies of a status. An answer may name its media type. If it names none, its
+ * body must fit all declared JSON types; if no JSON type is declared, the body must fit one of the declared types.
  */
 type Named<Bodies> =
   | { [Type in keyof Bodies]: { type: Type; body: Bodies[Type] } }[keyof Bodies]
@@ -167,7 +173,7 @@ type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
   ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>> & WithNext<Headers>
   : never;
 
-/** A key such as `4XX` stands for every status from 400 to 499 that is not declared on its own. */
+/** The digits with which `StatusIn` expands a key such as `4XX` to the statuses 400 to 499. */
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 export type StatusIn<Key> = Key extends `${infer Class}XX`
   ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
@@ -183,7 +189,10 @@ type ResponseTo<Id extends OperationId, Status> = Responses<Id>[(Status extends 
   ? Status
   : RangeOf<Status>) &
   keyof Responses<Id>];
-/** If only `default` covers a status, a handler may use it for an error of `refuse`, and for nothing else. */
+/**
+ * The declared reply for an error of `refuse`. Only for such an error, a handler may use a status that is covered by
+ * `default` alone.
+ */
 type ErrorTo<Id extends OperationId, Status> = [ResponseTo<Id, Status>] extends [never]
   ? Responses<Id>['default' & keyof Responses<Id>]
   : ResponseTo<Id, Status>;
@@ -196,7 +205,7 @@ export type AnswerOf<Id extends OperationId> = {
   >;
 }[Exclude<keyof Responses<Id>, 'default'>];
 
-/** The mistake in an answer, as text for the compiler's message; `never` if there is none. */
+/** The mistake in an answer, as text for the compiler's message. `never` if the answer is correct. */
 type FaultOf<Id extends OperationId, Given> = Given extends { status: infer Status extends number }
   ? FaultAt<Id, Given, Status>
   : 'an answer has a status, as a literal number';
@@ -220,8 +229,9 @@ type FaultWith<Given, Declared, Status extends number> = [Declared] extends [nev
     >;
 
 /**
- * The types of an answer's headers. In a variable, TypeScript widens `{ 'Cache-Control': 'no-store' }` to `string`. If
- * the contract allows only one value, the wider type is also accepted, and the server checks the value.
+ * The types of an answer's headers. If the headers are in a variable, TypeScript widens the type of `{ 'Cache-Control':
+ * 'no-store' }` to `string`. So for a header with only one allowed value, the wider type is accepted, and the server
+ * checks the value.
  */
 type WithConstants<Given, Headers> = {
   [Name in keyof Given]: IsAny<Given[Name]> extends true ? Given[Name] : Narrowed<Given[Name], ValueOf<Headers, Name>>;
@@ -242,8 +252,8 @@ type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
 type IsAny<Given> = 0 extends 1 & Given ? true : false;
 
 /**
- * True if `refuse` made the answer, so that the engine makes the body in the contract's form. `any` and `never` are
- * excluded, because they would match everything.
+ * True if the body of the answer comes from `refuse`, so that the engine makes the body in the contract's form.
+ * Excludes `any` and `never`, which would match every type.
  */
 type IsError<Given> = Given extends { body: infer Body }
   ? 0 extends 1 & Body
@@ -257,8 +267,8 @@ type IsError<Given> = Given extends { body: infer Body }
 type WithoutBody<Answer> = { [Key in keyof Answer as Exclude<Key, 'body'>]: Answer[Key] };
 
 /**
- * The declared answers with the media type of the given answer. If the given answer does not name a media type: the
- * declared answers that need none.
+ * The declared answers whose media type equals the one that the given answer names; all declared answers if none has
+ * this media type. If the given answer does not name a media type, the declared answers that need not name one.
  */
 type OfType<Answer, Given> = Given extends { type: infer Type }
   ? [Extract<Answer, { type: Type }>] extends [never]
@@ -270,8 +280,8 @@ type OfType<Answer, Given> = Given extends { type: infer Type }
 type Levels = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /**
- * Finds undeclared fields and `any`, which TypeScript itself would accept. `Path` is the path of `Given` in the answer,
- * for the message.
+ * Finds mistakes that TypeScript itself would accept: undeclared fields, and values of the type `any`. `Path` is the
+ * path of `Given` in the answer, for the message.
  */
 type FaultIn<Given, Allowed, Path extends string, Left extends unknown[] = Levels> = 0 extends 1 & Given
   ? `${Path} is any, which may be anything`
@@ -290,7 +300,10 @@ type FaultIn<Given, Allowed, Path extends string, Left extends unknown[] = Level
               ? FaultInside<Given, Exclude<Allowed, JsonText<unknown>>, Path, Less>
               : never
             : `${Path} has another type than in the contract`;
-/** Reports faults of fields and items before a fault of the whole value, because they are more exact. */
+/**
+ * Reports mistakes in fields and items rather than a mistake of the whole value, because messages about fields are more
+ * exact.
+ */
 type FaultInside<Given, Allowed, Path extends string, Left extends unknown[]> =
   FaultInParts<Given, Allowed, Path, Left> extends infer Found
     ? [Found] extends [never]
@@ -313,8 +326,8 @@ type Unfit<Field> = [Field] extends [never]
   ? ' is not what the contract says'
   : `.${Field & (string | number)} has another type than in the contract`;
 /**
- * The fields with a value that does not fit. An optional field may be omitted, but its value must not be undefined.
- * Arrays have no such fields.
+ * The names of the fields whose value does not fit the declared type. The value of an optional field must not be
+ * undefined, although the field may be omitted. `never` for arrays.
  */
 type OddField<Given, Allowed> = Given extends readonly unknown[]
   ? never
@@ -328,14 +341,14 @@ type OddField<Given, Allowed> = Given extends readonly unknown[]
 type NamedHeaders<Headers> = [RequiredOf<Headers> & string] extends [never]
   ? 'headers'
   : `headers.${RequiredOf<Headers> & string}`;
-/** The fields that every alternative requires; none for an array. */
+/** The names of the fields that all alternatives of a union require. `never` for arrays. */
 type RequiredOf<T> = [T] extends [readonly unknown[]]
   ? never
   : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
 
 /**
- * The declared type with read-only arrays. The compiler infers a handler's answer as a constant, in which arrays are
- * read-only and texts are literals.
+ * The declared type, with all arrays read-only. It is needed because the compiler infers a handler's answer as a
+ * constant, in which all arrays are read-only and all texts are literals.
  */
 type Frozen<T> = T extends JsonText<unknown> | RawBody
   ? T
@@ -352,20 +365,23 @@ type ItemOf<Allowed> = Allowed extends readonly (infer Item)[] ? Item : never;
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type ValueOf<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never;
 
-/** The expected type of a wrong answer. The compiler's message contains this type, and with it the fault. */
+/** The type that a wrong answer would need. The compiler's message contains this type, and so names the mistake. */
 interface UnfitAnswer<Fault> {
   readonly refused: Fault;
 }
 
-/** Accepts every answer with a status, so that the mistake is reported by `Judged`, which names it. */
+/**
+ * The constraint of an answer's type. It accepts every answer with a status, so that `Judged` can report the mistake
+ * with a better message.
+ */
 interface AnyStatus {
   status: number;
 }
 
 declare const open: unique symbol;
 /**
- * A mark in the constraint of `Given`. Without the mark, the compiler would check the constraint before it has inferred
- * the handler's answer.
+ * A mark in the constraint of `Given`. Because of the mark, the compiler first infers the handler's answer, and only
+ * then checks the constraint.
  */
 interface NotYetKnown extends AnyStatus {
   [open]: true;

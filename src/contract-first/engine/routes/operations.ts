@@ -62,7 +62,8 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
-  // glue warns about each media type of a reply that has no parser, although replies need no parser.
+  // fastify-openapi-glue would warn about each media type of a reply for which no parser exists. Replies need no
+  // parser, so this method reports that all parsers exist.
   Object.defineProperty(app, 'hasContentTypeParser', { value: () => true, configurable: true });
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
     // `toDoubles` copies the document without shared nodes, because glue changes it, and replaces bigint, which glue
@@ -80,9 +81,9 @@ const { validate } = Validator.prototype;
 
 /**
  * Registers fastify-openapi-glue without its validator. The validator would compile OpenAPI's schema again, which takes
- * a third of a start, and no option prevents that. So we replace the validator by one that accepts everything, because
- * the build has checked the contract. glue calls its validator before it first waits, so the real validator is restored
- * before other code can run.
+ * a third of the start. The build has already checked the contract, but no option turns the validator off. So its
+ * method is replaced by a function that accepts everything. fastify-openapi-glue validates before it first waits, so
+ * the method can be restored before any other code runs.
  */
 function registerGlue(app: FastifyInstance, options: FastifyOpenapiGlueOptions): Promise<void> | void {
   Validator.prototype.validate = trust;
@@ -100,8 +101,8 @@ async function trust(this: Validator, document: Document) {
 }
 
 /**
- * Compiles the operations between requests, one function at a time, so that the first call of an operation does not
- * have to wait for all of them.
+ * Compiles one function after the other, between requests, so that the first call of an operation does not have to
+ * compile all functions that it needs.
  */
 function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations): void {
   let isClosed = false;
@@ -118,9 +119,10 @@ function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations)
 export const escapeColons = (path: string) => path.replaceAll(':', '::');
 
 /**
- * Converts the path to the form that Fastify expects: `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`; before
- * any other character it needs a pattern. If a second parameter follows, the first one ends at the first such
- * character. If it could end at any of them, matching three parameters would take time cubic in the length of the URL.
+ * Converts a path to the form that Fastify expects, such as `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`;
+ * if another character follows, the parameter needs a pattern. If a second parameter follows, the first one ends at the
+ * first occurrence of the character between them. If it could end at any occurrence, matching three parameters would
+ * take cubic time in the length of the URL.
  */
 const toUrl = (path: string) =>
   escapeColons(toRoutePath(path))

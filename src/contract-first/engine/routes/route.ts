@@ -1,6 +1,7 @@
 /**
- * Builds the route of an operation. The code follows a request from top to bottom. As much as possible is computed at
- * the start. `http/server-options.ts` contains the earlier steps, which are the same for every request.
+ * Builds the route of an operation. The steps of a request are in the order of the code. Everything that does not
+ * depend on the request is computed at the start. The earlier steps, which are the same for all operations, are in
+ * `http/server-options.ts`.
  */
 import type {
   FastifyContextConfig,
@@ -36,17 +37,20 @@ export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotenc
   /** The error codes of the service. */
   catalogue: Catalogue;
   compiled: CompiledOperation;
-  /** How error replies of the operation are sent. Its `headers` are empty unless the operation is deprecated. */
+  /** How the operation sends its error replies. `headers` is empty unless the operation is deprecated. */
   failures: FailureForm;
   /** Builds the hook that checks keys. It is called only for operations that need a key. */
   authFor: AuthFor;
   /** The `x-fastify-config` of the operation. */
   config: FastifyContextConfig | undefined;
-  /** The hooks that reply with 415 to media types that only other operations accept. */
+  /** The hooks that reply with 415 to media types which only other operations accept. */
   onlyOwnTypes: onRequestHookHandler[];
 }
 
-/** Turns off a validator. Fastify skips a validator that is undefined, although its types do not allow undefined. */
+/**
+ * Tells Fastify not to validate. Fastify skips a validator that is undefined, but its types do not allow undefined, so
+ * a cast is needed.
+ */
 const NO_CHECK = undefined as unknown as ReturnType<FastifySchemaCompiler<unknown>>;
 
 /** Turns off Fastify's own validation and serialization, because the engine has its own (see README.md). */
@@ -63,8 +67,8 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   const contextParts = { ...parts, operation: `${parts.prefix} ${operation.id}`, idempotencyKey };
   const over = refuse('rate_limited', 'Too many requests. Try again after as many seconds as Retry-After says.');
   /**
-   * Sends the error with `send` instead of throwing it, because an error reply must not take more time than an answer,
-   * even in a flood.
+   * Sends the error with `send` instead of throwing it, because `send` is faster: in a flood, an error reply must not
+   * take more time than an answer.
    */
   const sendTooManyRequests: SendTooManyRequests = (_request, reply, headers) => {
     send(reply, { ...over, headers });
@@ -79,7 +83,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     onRequest: [buildEnter(operation, auth, deprecation), ...onlyOwnTypes],
     ...(operation.body?.maxBytes && { bodyLimit: operation.body.maxBytes }),
     preValidation: buildJudge(operation, compiled),
-    // Makes Fastify add a HEAD route for each GET, even if the options of the app disable that.
+    // Makes Fastify add a HEAD route to each GET route, even if the app's options disable this.
     exposeHeadRoute: true,
     handler: serve,
   };
@@ -92,7 +96,7 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
     try {
       answered = settle(await handler(new OwnContext(checked, request, contextParts)), catalogue);
     } catch (error) {
-      // A reply is already sent if the client has disconnected. An error of the incomplete body is not reported.
+      // After a disconnect, the reply counts as sent, and the error of the incomplete body is dropped.
       if (reply.sent) return undefined;
       throw error;
     }
@@ -103,13 +107,13 @@ export function buildRoute(operation: Operation, parts: RouteParts): Partial<Rou
   }
 }
 
-/** The warning about a handler that does not keep the promise of a declared `Idempotency-Key`. */
+/** The warning about a handler that ignores an `Idempotency-Key` which its operation declares. */
 export const DROPPED =
   'has answered a request without passing on its Idempotency-Key: sent again, it is done again. Give the change { idempotency }.';
 
 /**
- * Builds the function that notes whether a reply repeats an earlier one. It warns once if the handler ignores the keys
- * of its requests.
+ * Builds the function that notes whether a reply repeats an earlier reply. The function also logs a warning, but only
+ * once, if the handler ignores the `Idempotency-Key` of a request.
  */
 function buildNoteKey(id: string, logger: RouteParts['logger']) {
   let isReported = false;
@@ -123,8 +127,8 @@ function buildNoteKey(id: string, logger: RouteParts['logger']) {
 }
 
 /**
- * Builds the first hook of the route: it notes the operation for the log, and checks the key if the operation needs
- * one. One hook does both, because each hook takes time.
+ * Builds the first hook of the route. It notes the operation of the request for the log, and checks the key if the
+ * operation needs one. A single hook does both, because each hook takes time.
  */
 function buildEnter(
   { id, path }: Operation,
@@ -152,13 +156,13 @@ function buildEnter(
 }
 
 /**
- * Begins the message about a skipped hook. If a hook throws null, or calls `done` twice, Fastify counts that as
- * success, and skips the hooks after it.
+ * The beginning of the message about a skipped hook. Fastify treats a hook that throws null, or that calls `done`
+ * twice, as successful, and skips the hooks after it.
  */
 const SKIPPED = 'a hook threw null or undefined: ';
 
 /**
- * Builds the hook that checks the request against the contract. It runs after the check of the key, and before the
+ * Builds the hook that checks the request against the contract. The hook runs after the key was checked, and before the
  * team's `preHandler`.
  */
 function buildJudge({ deprecation }: Operation, { check }: CompiledOperation): preValidationHookHandler {

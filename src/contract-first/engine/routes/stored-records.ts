@@ -62,7 +62,10 @@ function toDigest(contract: string, domain: AnyDomain): string {
   return free.length > 0 ? sha256Of(contract + JSON.stringify(free)) : contract;
 }
 
-/** Builds the codecs of all collections. Their checks are compiled when they are first used. */
+/**
+ * Builds the codecs of all collections. The checks of a codec are only compiled when its first record is read or
+ * written.
+ */
 export function buildCodecs<Domain extends AnyDomain>(
   contract: Pick<Contract, 'records'>,
   domain: Domain,
@@ -71,7 +74,10 @@ export function buildCodecs<Domain extends AnyDomain>(
   return Object.fromEntries(codecs);
 }
 
-/** The schemas of a collection that the contract does not contain. Such a collection stores nothing. */
+/**
+ * Stands in for the schemas of a collection that the contract does not contain. No records of such a collection are
+ * stored.
+ */
 const NO_SCHEMAS: RecordSchemas = { shown: {} };
 
 function buildCodec(
@@ -113,8 +119,8 @@ function buildCodec(
 type CheckRecord = RecordCodec['check'];
 
 /**
- * Splits a record: the fields that clients see are checked against the contract, and the internal fields against their
- * columns.
+ * Builds the check of a record with internal fields. The fields that clients see are checked against the contract, and
+ * the internal fields against the description of their columns.
  */
 function inParts(internal: string[], checkShown: CheckRecord, checkHidden: CheckRecord): CheckRecord {
   return (record) => {

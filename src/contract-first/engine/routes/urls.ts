@@ -9,8 +9,8 @@ import type { UrlOf } from './handler.ts';
 import type { OperationId } from './read-write-only.ts';
 
 /**
- * Writes the URL of an operation. The path is split at the start, not for each URL, because every page of a list needs
- * one.
+ * Writes the URL of an operation. The path of the operation is split into its texts at the start, and not for each URL,
+ * because every page of a list needs a URL.
  */
 type Template = (params: Values, query?: Values, changes?: Values) => string;
 
@@ -22,8 +22,8 @@ export function buildUrlOf({ publicPath, prefix, operations }: AnyContract): Url
 }
 
 /**
- * Builds the template of an operation. It writes the query by hand, because URLSearchParams takes several times as
- * long.
+ * Builds the function that writes the URLs of an operation. It writes the query without URLSearchParams, which would
+ * take several times as long.
  */
 function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   const [start, ...texts] = (prefix + encodePath(path)).split(/\{\w+\}/) as [string, ...string[]];
@@ -36,7 +36,7 @@ function toTemplate(prefix: string, { path, parameters }: Operation): Template {
     let mark = '?';
     for (const { name, write } of fields) {
       const value = changes[name] ?? query[name];
-      // `write` returns an empty text for an empty array.
+      // Values for which `write` returns the empty text, such as empty arrays, are omitted.
       const text = value === undefined ? '' : write(value);
       if (text === '') continue;
       url += mark + text;

@@ -20,11 +20,11 @@ function buildAjvOfSchemas(): Ajv2020 {
   return ajv;
 }
 
-/** Options for compiling the schemas of one document. */
+/** Options of the compiler of a document's schemas. */
 export interface SchemaSource {
   /**
-   * If true, each schema is validated against the meta-schema and compiled whole, as the build does. If false, as in
-   * the server, a schema is compiled when it is first called.
+   * True in the build: each schema is validated against the meta-schema, and compiled together with all schemas that it
+   * calls. False in the server: a schema is compiled when it is first called.
    */
   isJudged?: boolean;
   /**
@@ -34,7 +34,7 @@ export interface SchemaSource {
   isStrict?: boolean;
 }
 
-/** State of one validation. It is cleared when the validation ends. */
+/** The state of the running validation. It is cleared at the end of the validation. */
 export interface ValidationRun {
   functions: ValidatorCache;
   keys: CanonicalKeys;
@@ -48,9 +48,9 @@ const FOREIGN = /^(?:\\[A-Za-z]|\[)(?<!\\[BDSWbcdfknrstuvwx])|^\\[xu]\{/;
 const IN_JAVASCRIPT: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '$', '\\h': '[\\t ]', '\\R': '\\r?\\n' };
 
 /**
- * Compiles a pattern with the `u` flag (JSON Schema 2020-12, Core, section 6.4). Patterns that are valid only without
- * `u`, such as `[\w-.]`, are compiled without it.
- * @throws Error for escapes of another language: without `u`, JavaScript would read them as letters
+ * Compiles a pattern with the `u` flag (JSON Schema 2020-12, Core, section 6.4). A pattern that is only valid without
+ * `u`, such as `[\w-.]`, is compiled without it.
+ * @throws Error if the pattern contains escapes of another language, which JavaScript would read as letters without `u`
  */
 export function toRegExp(pattern: string, flags: string): RegExp {
   try {
@@ -104,7 +104,7 @@ export function buildAjv(
   return ajv;
 }
 
-/** `hidden: 'read-only'` rejects every value with the message `is read-only`. */
+/** The keyword `hidden: 'read-only'` rejects every value, with the message `is read-only`. */
 const hidden: KeywordDefinition = {
   keyword: 'hidden',
   schema: true,

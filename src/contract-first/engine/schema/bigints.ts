@@ -5,13 +5,13 @@
 import { toDouble, toInt64 } from '../../json/exact-number.ts';
 import type { Int64Map } from './int64-map.ts';
 
-/** Changes the value in place. */
+/** Converts the numbers in a value. Objects and arrays are changed in place; other values are returned. */
 type ToBigints = (value: unknown) => unknown;
 
-/** Converters by map. A converter is added before it is complete, because a map may contain itself. */
+/** The converter for each map. A converter is added before it is complete, because a map may contain itself. */
 const known = new WeakMap<Int64Map, ToBigints>();
 
-/** Builds the converter of the values that a map describes. Returns undefined if these values contain no numbers. */
+/** Builds the converter for the values that a map describes. Returns undefined if the map contains no numbers. */
 export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefined {
   if (!int64s || !hasNumbers(int64s)) return undefined;
   const { isInt64, isOtherNumber, fields, rest, recursions } = int64s;
@@ -23,7 +23,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     return ofField ? [[name, ofField]] : [];
   });
   const ofRest = buildToBigints(rest);
-  // A recursive reference leads to an outer schema, so the value inside may contain the same integers again.
+  // A value may also be described by a recursive schema, an outer schema that contains the same integers again.
   const ofRecursions = [...recursions].map((recursion) => ({
     ofRecursion: buildToBigints(recursion) as ToBigints,
     done: new WeakSet<object>(),
@@ -33,8 +33,8 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
   function convert(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) {
       if (isInt64) return toInt64(value) ?? value;
-      // The value may fit an alternative without a type, so it can be any bigint. If no double can hold it, it stays a
-      // bigint.
+      // The schema may also have an alternative that does not restrict the type, so the value can be any bigint. A
+      // bigint that no double can hold is left unchanged.
       return isOtherNumber && typeof value === 'bigint' ? (toDouble(value) ?? value) : value;
     }
     const values = value as Record<string, unknown>;
@@ -44,8 +44,8 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     for (const name of ofRest ? Object.keys(values) : []) {
       if (!fields.has(name)) values[name] = (ofRest as ToBigints)(values[name]);
     }
-    // Each recursive schema converts an object only once. Otherwise an object that several recursive schemas describe
-    // would be converted twice at each level of nesting.
+    // Each recursive schema converts an object only once. Otherwise, if several recursive schemas describe an object,
+    // the number of conversions would double at each level of nesting.
     for (const { ofRecursion, done } of ofRecursions.filter((one) => !one.done.has(values))) {
       done.add(values);
       ofRecursion(values);
@@ -57,8 +57,8 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
 const numberless = new WeakSet<Int64Map>();
 
 /**
- * True if the map, or any map inside it, contains numbers. If the result is false, all visited maps are remembered as
- * maps without numbers.
+ * True if the map, or any map inside it, contains numbers. If there are none, all visited maps are added to
+ * `numberless`.
  */
 function hasNumbers(int64s: Int64Map): boolean {
   const seen = new Set([int64s]);

@@ -12,23 +12,26 @@ import { subschemasOf, toInnerPointer } from './subschemas.ts';
 import { type Compiler, ValidatorCache } from './validator-cache.ts';
 
 export interface CheckOptions {
-  /** The prefix for problems of the schema itself: with `request`, a fault is reported at `request.body.name`. */
+  /**
+   * The name of the schema in problems of the schema itself. With the name `request`, a problem is reported at
+   * `request.body.name`.
+   */
   name: string;
   /**
-   * The JSON Pointer prefix for problems of a value: with `/body`, a fault in `name` is reported at `body.name`; by
-   * default at `name`.
+   * A JSON Pointer to put in front of the pointers of problems in a value. With `/body`, a problem of the field `name`
+   * is reported at `body.name`. Without it, the problem is reported at `name`.
    */
   at?: string;
   /** If true, the check writes the schema's defaults into the value. Used for requests, never for replies. */
   fillsDefaults?: boolean;
   /**
-   * The 64-bit integers of the value. By default they are found in the schema; pass them if another schema also
-   * describes the value.
+   * The map of the 64-bit integers in the value. By default, it is made from the schema. Pass a map if another schema
+   * also describes the value.
    */
   int64s?: Int64Map;
 }
 
-/** Returns the problems of a value, or undefined if it fits. Takes linear time. */
+/** Returns the problems of a value, or undefined if the value fits the schema. A check takes linear time. */
 export type Check = (value: unknown) => Problem[] | undefined;
 
 /** Builds a check. If the schema does not compile, the error is reported in one line. */
@@ -36,13 +39,16 @@ export type BuildCheck = (schema: Schema, options: CheckOptions, report: ReportP
 
 export interface Checks extends BuildCheck {
   /**
-   * Compiles one function that no check has called yet, which takes a few milliseconds. Returns false if all are
-   * compiled.
+   * Compiles one function that no check has called yet, which takes a few milliseconds. Returns false if no such
+   * function is left.
    */
   compileNext: () => boolean;
 }
 
-/** Builds checks for the schemas of one document. The server compiles each schema when its check is first called. */
+/**
+ * Builds the checks for the schemas of one document. In the server, a schema is only compiled when its check is first
+ * called.
+ */
 export function buildChecks(source: SchemaSource = {}): Checks {
   const withDefaults = buildCompile(source, true);
   const without = buildCompile(source, false);
@@ -62,7 +68,10 @@ export function buildChecks(source: SchemaSource = {}): Checks {
   return Object.assign(buildCheck, { compileNext });
 }
 
-/** Throws if a schema does not compile: continuing with a check that accepts everything would be worse. */
+/**
+ * Reports a problem by throwing it. Without this error, a schema that does not compile would be replaced by a check
+ * that accepts everything.
+ */
 export const throwProblem: ReportProblem = (problem) => {
   throw new Error(problem);
 };
@@ -95,14 +104,14 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
     try {
       return compileOwn(schema, int64s);
     } catch (error) {
-      // Removes ajv's own description of the position, because `path` describes it.
+      // Removes ajv's own text about the position of the fault, because `path` already contains the position.
       const message = (error as Error).message.replace(/ in schema at path .*|(?<= for: )data\d*\./, '');
       const { path, pointer } = findFault(schema, int64s, compileOwn);
       report(`${name}${path}: ${message}`, pointer);
       return compileOwn(true, int64s);
     }
   }
-  /** Registers the function without compiling it. */
+  /** Adds the function of a schema to those that will be compiled, without compiling it now. */
   function expect(schema: Schema, { int64s = int64sOf(schema) }: CheckOptions): undefined {
     functionOf(schema, int64s);
   }
@@ -110,8 +119,8 @@ function buildCompile(source: SchemaSource, fillsDefaults: boolean) {
 }
 
 /**
- * Finds the innermost schema that cannot be compiled by itself. Returns its path, and the pointer to the faulty keyword
- * in it.
+ * Finds the innermost schema that does not compile by itself. Returns the path of this schema, and the JSON Pointer to
+ * its faulty keyword.
  */
 function findFault(schema: Schema, int64s: Int64Map, compile: Compile): { path: string; pointer: string } {
   for (const { subschema, keyword, name } of subschemasOf(schema)) {

@@ -14,7 +14,10 @@ export interface Fault {
 const exclusiveIn = (pointer: string): string =>
   /\/examples\/[^/]+$/.test(pointer) ? 'value and externalValue' : 'example and examples';
 
-/** Names two fields. The link, the parameter or the header at this pointer must contain exactly one of them. */
+/**
+ * Names the two alternatives of a choice. The link, parameter or header at this pointer must contain exactly one of the
+ * two fields.
+ */
 const choiceIn = (pointer: string): string =>
   /\/links\/[^/]+$/.test(pointer) ? 'operationRef or operationId' : 'schema or content';
 
@@ -28,10 +31,10 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params'], pointer: 
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
 
-/** Keywords that report an error in addition to the errors of the schemas inside them. */
+/** Keywords whose error only summarizes the errors of the schemas inside them. */
 const SUMMARIES = ['if', 'oneOf', 'anyOf', 'allOf'];
 
-/** Converts ajv's errors to faults, each of which is listed once. */
+/** Converts ajv's errors to faults. Each fault is listed only once. */
 export function toFaults(errors: ErrorObject[]): Fault[] {
   const isBelow = (one: ErrorObject, other: ErrorObject) => `${one.instancePath}/`.startsWith(`${other.instancePath}/`);
   const isSummary = ({ keyword }: ErrorObject) => SUMMARIES.includes(keyword);

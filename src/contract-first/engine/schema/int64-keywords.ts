@@ -1,4 +1,4 @@
-/** ajv keywords for exact numbers: ajv itself does not support bigint. */
+/** ajv keywords that handle numbers exactly. They are needed because ajv's own keywords do not support bigint. */
 import {
   _,
   type Code,
@@ -41,7 +41,10 @@ export const int64: CodeKeywordDefinition = {
 
 const isNumber = (data: Name): Code => _`(typeof ${data} == 'number' || typeof ${data} == 'bigint')`;
 
-/** `numeric: ['integer', 'null']` works like `type`, but also accepts a bigint if a double can hold it. */
+/**
+ * The keyword `numeric: ['integer', 'null']` works like `type`, but also accepts a bigint if a double can hold the same
+ * number.
+ */
 export const numeric: CodeKeywordDefinition = {
   keyword: 'numeric',
   schemaType: 'array',
@@ -87,7 +90,10 @@ export const multiple: KeywordDefinition = {
   error: { message: ({ schema }) => `must be multiple of ${schema}` },
 };
 
-/** `largeDefaults: { after: 1n }` fills in bigint defaults, which ajv cannot write into the code that it generates. */
+/**
+ * The keyword `largeDefaults: { after: 1n }` fills in defaults that are bigints, because ajv cannot write a bigint into
+ * the code that it generates.
+ */
 export const largeDefaults: CodeKeywordDefinition = {
   keyword: 'largeDefaults',
   schemaType: 'object',

@@ -1,10 +1,13 @@
-/** Finds the 64-bit integers in the values that a schema describes, also inside keywords such as `allOf`. */
+/**
+ * Finds the 64-bit integers in the values that a schema describes. The schemas inside keywords such as `allOf` are also
+ * searched.
+ */
 import type { Schema } from './json.ts';
 import { scopeOf, subschemasOf, targetOf } from './subschemas.ts';
 
 /**
- * The 64-bit integers of a value and of everything inside it. A map is made once per schema and never changed
- * afterwards.
+ * Tells where a value contains 64-bit integers: whether the value itself is one, and a map for each value inside it. A
+ * map is made once for each schema, and never changed afterwards.
  */
 export interface Int64Map {
   isInt64: boolean;
@@ -12,19 +15,25 @@ export interface Int64Map {
   isAlwaysInt64: boolean;
   /** True if the schema, or a subschema for the same value, declares a number without `format: int64`. */
   isOtherNumber: boolean;
-  /** The keywords `enum`, `const` and `multipleOf` if they contain numbers: these keywords do not support bigint. */
+  /**
+   * The keywords `enum`, `const` and `multipleOf`, if they contain numbers in this schema. ajv's own versions of these
+   * keywords do not support bigint.
+   */
   comparisons: Set<string>;
   fields: Map<string, Int64Map>;
-  /** The map that applies to all fields and items that are not listed in `fields`. */
+  /** The map for all fields and items that are not in `fields`. */
   rest: Int64Map | undefined;
-  /** The maps of recursive schemas that also apply to this value. */
+  /** The maps of those recursive schemas that also describe this value. */
   recursions: Set<Int64Map>;
 }
 
 /** Returns the map of the values that a schema describes. */
 export const int64sOf = (schema: Schema): Int64Map => mapOf(schema, true);
 
-/** Returns the map of the values that the schemas under `keyword` describe; `name` selects a field or an item. */
+/**
+ * Returns the map for the values that the schemas under `keyword` describe. `name` is the name of a field or the index
+ * of an item, if the keyword has a schema for each.
+ */
 export function int64sUnder(int64s: Int64Map, keyword: string, name: string): Int64Map {
   const scope = scopeOf(keyword);
   if (scope === 'value') return int64s;
@@ -53,8 +62,8 @@ const NOWHERE = newMap();
 const filled = new WeakMap<Int64Map, boolean>();
 
 /**
- * Replaces any map without 64-bit integers by the same empty map, so that equal schemas have equal maps. `recursions`
- * do not count, because a recursive schema is compiled with the map of its target.
+ * Replaces a map without 64-bit integers by one shared empty map, so that equal schemas have equal maps. `recursions`
+ * are ignored, because a recursive schema is compiled with the map of its target.
  */
 export const withoutEmpty = (int64s: Int64Map): Int64Map => (isFilled(int64s) ? int64s : NOWHERE);
 
@@ -67,12 +76,15 @@ function isFilled(int64s: Int64Map): boolean {
   return found;
 }
 
-/** Caches of maps. The map of a schema that always applies differs from its map as one of several alternatives. */
+/**
+ * The maps that were already made. A schema can have two maps: one for when it always applies, and one for when it is
+ * one of several alternatives.
+ */
 const known = { always: new WeakMap<object, Int64Map>(), sometimes: new WeakMap<object, Int64Map>() };
 
 /**
- * Builds the map of a schema. A recursive schema refers to its own map, which is still incomplete here, only in
- * `recursions`.
+ * Builds the map of a schema. Inside a recursive schema, the outer map is still incomplete, so it is only referred to
+ * in `recursions`.
  */
 function mapOf(schema: Schema, isAlways: boolean): Int64Map {
   if (typeof schema === 'boolean') return NOWHERE;

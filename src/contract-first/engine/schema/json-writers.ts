@@ -7,7 +7,7 @@ import { stringify } from 'lossless-json';
 import type { Keywords, Schema } from './json.ts';
 import { SUBSCHEMA_KEYWORDS } from './subschemas.ts';
 
-/** Writes every field that the schema allows, and every digit of a bigint. */
+/** Writes a value as JSON, with every field that the schema allows and every digit of a bigint. */
 export type WriteJson = (value: unknown) => string;
 
 const SCALARS = ['string', 'integer', 'number', 'boolean', 'null'];
@@ -31,8 +31,8 @@ export function buildWriteJson(schema: Schema): WriteJson {
 const writeAny: WriteJson = (value) => stringify(value) as string;
 
 /**
- * Copies a schema without anything but its types, because fast-json-stringify would also fill in defaults. Returns
- * undefined if the schema uses something that fast-json-stringify does not support, such as several alternatives.
+ * Copies only the types of a schema, because fast-json-stringify would also fill in defaults. Returns undefined if the
+ * schema uses keywords that fast-json-stringify does not support, such as several alternatives.
  */
 function toPlain(schema: Schema): Keywords | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
@@ -53,8 +53,8 @@ function toPlain(schema: Schema): Keywords | undefined {
 }
 
 /**
- * Returns the value in the form in which JSON writes it: without fields that JSON omits, and after calls of `toJSON`. A
- * value that JSON writes unchanged is returned itself.
+ * Returns a value as JSON would represent it: without fields that JSON omits, and with the results of `toJSON`. A value
+ * that JSON represents unchanged is returned itself, without a copy.
  */
 export const toWritten = (value: unknown): unknown => (isPlain(value) ? value : toPlainCopy(value));
 

@@ -61,16 +61,17 @@ export interface ContractProblem {
   words: string;
   /**
    * The JSON Pointer to the faulty node, which may lead through references. Keys between a schema and its fields, such
-   * as `properties`, may be omitted. Undefined if the words begin with a line and column.
+   * as `properties`, may be omitted. Undefined if `words` already begins with a line and column.
    */
   pointer?: string | undefined;
 }
 
-/** Reports a problem. `pointer` leads from the node that the caller checks to the faulty node. */
+/** Reports a problem of a contract. `pointer` leads from the node that the caller is checking to the faulty node. */
 export type ReportProblem = (words: string, pointer?: string) => void;
 
 /**
- * Reports problems of a node inside another one: adds `name` in front of the words, and `at` in front of the pointer.
+ * Makes a function that reports problems of an inner node: it puts `name` in front of the words, and `at` in front of
+ * the pointer.
  */
 export const reportIn =
   (report: ReportProblem, at: string, name = ''): ReportProblem =>

@@ -11,8 +11,8 @@ export function lookUp(document: unknown, $ref: unknown): unknown {
 }
 
 /**
- * Decodes the fragment of a local reference to a JSON Pointer without its first `/`. Returns undefined if it is not
- * percent-encoded UTF-8 (RFC 3986, section 2.5).
+ * Decodes the fragment of a local reference. Returns the JSON Pointer without its first `/`. Returns undefined if the
+ * fragment is not percent-encoded UTF-8 (RFC 3986, section 2.5).
  */
 export function toPointer($ref: string): string | undefined {
   try {
@@ -34,8 +34,9 @@ export const isNames = (key: string): boolean => NAMES.test(key);
 /** True if this key contains an instance value, such as an example, instead of a schema. */
 export const isValue = (key: string): boolean => VALUES.test(key);
 /**
- * True if the value of this key is data, so that a `$ref` in it is not a reference. An array of `examples` is data; the
- * `examples` of a parameter, a header or a media type are an object of named Example Objects, which may be references.
+ * True if the value of this key is data, so that a `$ref` inside it is not a reference. The key `examples` is
+ * ambiguous: an array of examples is data, but the `examples` of a parameter, a header or a media type are an object of
+ * named Example Objects, which may be references.
  */
 export const isData = (key: string, value: unknown): boolean =>
   key === 'examples' ? Array.isArray(value) : key === 'value' || isValue(key);

@@ -4,14 +4,14 @@ import names from 'ajv/dist/compile/names.js';
 import { Type } from 'ajv/dist/compile/util.js';
 
 /**
- * The number of errors after which no more items are checked. It is higher than MAX_PROBLEMS, because `anyOf` or `if`
- * reports several errors for one problem.
+ * After this number of errors, no more items are checked. The number is higher than MAX_PROBLEMS, because `anyOf` or
+ * `if` reports several errors for a single problem.
  */
 export const MAX_ERRORS = 100;
 
 /**
- * `untilMaxErrors: schema` checks items or fields with `schema`, and stops after MAX_ERRORS errors, because there may
- * be very many items.
+ * The keyword `untilMaxErrors: schema` checks an item or a field with `schema`, but only if fewer than MAX_ERRORS
+ * errors were found before. A value may contain very many items.
  */
 export const untilMaxErrors: CodeKeywordDefinition = {
   keyword: 'untilMaxErrors',
@@ -67,7 +67,10 @@ export const equals: KeywordDefinition = {
   error: { message: 'must be one of', params: ({ schemaCode }) => _`{ allowedValues: ${schemaCode} }` },
 };
 
-/** Compares two JSON values. Stops at the first difference, so it never reads more of `value` than `other` contains. */
+/**
+ * Compares two JSON values. The comparison ends at the first difference, so it never reads more of `value` than `other`
+ * contains.
+ */
 function isEqual(other: unknown, value: unknown): boolean {
   if (typeof other === 'number' && typeof value === 'bigint') return value >= other && value <= other;
   if (typeof other !== 'object' || other === null) return other === value;
@@ -80,16 +83,17 @@ function isEqual(other: unknown, value: unknown): boolean {
 }
 
 /**
- * Functions to call at the end of a validation. They clear its results, because the next validation checks other
- * objects.
+ * Functions that are called at the end of each validation. They clear cached results, because these results belong to
+ * the objects of one validation.
  */
 export type AtEnd = (() => void)[];
 
-/**
- * Assigns the same key to equal values. In one validation, each object is read once, even if several lists contain it.
- */
+/** Gives equal values the same key. Each object is read only once in a validation, even if several lists contain it. */
 export class CanonicalKeys {
-  /** The keys of objects and arrays; `#names` finds the key of an equal object by the text of its contents. */
+  /**
+   * The key of each object and array that was read. `#names` maps the text of an object's contents to its key, so that
+   * equal objects get the same key.
+   */
   readonly #known = new Map<object, string>();
   readonly #names = new Map<string, string>();
   readonly #atEnd: AtEnd;

@@ -1,6 +1,6 @@
 /**
- * Rewrites a schema for ajv: replaces keywords of ajv that do not support bigint, or that take more than linear time,
- * by our own.
+ * Rewrites a schema for ajv. Keywords are replaced by our own if ajv's do not support bigint, or take more than linear
+ * time.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { BOUND_NAMES } from './int64-keywords.ts';
@@ -11,24 +11,24 @@ import { withBranch, withSeenFields } from './seen-fields.ts';
 import { isRecursion, mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 import type { Compiler } from './validator-cache.ts';
 
-/** Keywords with a schema for any number of items or fields. */
+/** Keywords whose schema applies to any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 
 const SIZES = ['maxLength', 'maxItems', 'maxProperties'];
-/** Keywords that read the contents of a value, and keywords that must stay next to them. */
+/** Keywords that read the contents of a value, together with the keywords that only work next to them. */
 const DEEP = [
   ...['pattern', 'format', 'uniqueItems', 'equals', 'propertyNames', 'minContains', 'maxContains', 'seenFields'],
   ...SUBSCHEMA_KEYWORDS,
 ];
 
 /**
- * A schema with more subschemas than this gets its own function. With a higher limit, the same code is compiled more
- * often; with a lower limit, there are more calls.
+ * A schema with more subschemas than this gets its own validation function. With a higher limit, equal subschemas would
+ * be compiled more often; with a lower limit, functions would call each other more often.
  */
 const LARGEST = 20;
 /**
- * This limit replaces LARGEST inside a schema with more than HUGE subschemas, which would take up to 90 ms to compile
- * as one function. A lower limit slows requests down.
+ * The limit that is used instead of LARGEST inside a schema with more than HUGE subschemas: otherwise a single function
+ * could take up to 90 ms to compile. This limit is not used for all schemas, because more calls make requests slower.
  */
 const LARGEST_OF_HUGE = 5;
 const HUGE = 200;
@@ -50,7 +50,7 @@ function sizeOf(schema: Schema): number {
 
 const isLarge = (schema: Schema, largest = LARGEST) => isRecursion(schema) || sizeOf(schema) > largest;
 
-/** Keywords with a schema that a valid value need not fit. */
+/** Keywords with a schema that a valid value may break. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
 
 /** The types that annotations must have. An annotation of another type is kept, so that ajv reports it. */
@@ -149,13 +149,13 @@ function withEquals(schema: Keywords): Keywords {
 }
 
 /**
- * True if ajv cannot compare a value with this one: it is an object, or a number so large that the request's number is
- * parsed as bigint.
+ * True if ajv cannot compare a request's value with this value of `enum` or `const`: because this one is an object, or
+ * because it is so large that the request's number is parsed as a bigint.
  */
 const isNoScalar = (value: unknown) =>
   typeof value === 'number' ? Math.abs(value) > Number.MAX_SAFE_INTEGER : typeof value === 'object' && value !== null;
 
-/** Wraps the schema so that sizes are checked first: the contents of a value that is too long are not read. */
+/** Rewrites the schema so that sizes are checked first. If a value is too long, its contents are then not read. */
 function withSizesFirst(schema: Keywords): Keywords {
   const keys = Object.keys(schema);
   const pick = (names: string[]) => Object.fromEntries(names.map((name) => [name, schema[name]]));

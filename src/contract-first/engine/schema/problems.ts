@@ -4,13 +4,15 @@ import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
 import { firstProblems, MAX_PROBLEMS, Problem, problemAt, toDottedPath } from '../errors/problem.ts';
 import { toRegExp } from './ajv.ts';
 
-/** Keywords that report an error only in addition to those of the schema inside them. */
+/** Keywords whose error only adds to the errors of the schema inside them. */
 const SUMMARIES = ['if', 'propertyNames'];
 
 /** Keywords that any value of the wrong type breaks. Their errors are omitted if the type is already reported. */
 const OF_VALUES = ['enum', 'const', 'equals'];
 
-/** Converts ajv's errors to problems, each listed once. `at` is the JSON Pointer of the checked `value`. */
+/**
+ * Converts ajv's errors to problems. Each problem is listed only once. `at` is the JSON Pointer of the checked `value`.
+ */
 export function toProblems(errors: readonly ErrorObject[], at = '', value?: unknown): Problem[] {
   const problems = new Map<string, Problem>();
   const ofWrongType = new Set(
@@ -28,7 +30,7 @@ export function toProblems(errors: readonly ErrorObject[], at = '', value?: unkn
 
 const quote = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value));
 
-/** Our messages for broken keywords, without `must`. Other keywords use ajv's message. */
+/** Our own messages for broken keywords, which follow the word `must`. For other keywords, ajv's message is used. */
 const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params']) => string> = {
   enum: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
   equals: ({ allowedValues }) => `be one of ${allowedValues.map(quote).join(', ')}`,
@@ -45,7 +47,10 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params']) => string
   maximum: ({ limit }) => `be at most ${limit}`,
 };
 
-/** The keywords of the contract that our own ajv keywords replace: clients get these as codes. */
+/**
+ * Our own ajv keywords, each with the keyword of the contract that it replaces. Clients get the contract's keyword as
+ * the code of the problem.
+ */
 const STAND_INS: Record<string, (params: ErrorObject['params']) => string> = {
   int64: () => 'format',
   numeric: () => 'type',
@@ -80,8 +85,8 @@ function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * The longest text in which a control character is searched for, because the search runs the pattern once per control
- * character.
+ * The longest text in which the faulty control character is searched for, in characters. The limit is needed because
+ * the search tests the pattern once for each control character.
  */
 const MAX_SEARCHED = 1000;
 

@@ -9,10 +9,10 @@ import type { Keywords } from './json.ts';
 const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
- * ajv notes evaluated fields in a variable. A schema without its own variable uses that of its first subschema. If that
- * subschema does not fit, or was not tried, then the wrong fields count as evaluated, or the check throws. This keyword
- * gives the schema its own variable. Its object has no prototype, so that a field called `constructor` is not found in
- * it.
+ * The keyword `seenFields` gives a schema its own variable for evaluated fields. ajv notes evaluated fields in a
+ * variable, and a schema without its own uses the variable of its first subschema. If that subschema does not fit or
+ * was not tried, the wrong fields count as evaluated, or the check throws. The variable's object has no prototype, so
+ * that a field called `constructor` does not count as evaluated.
  */
 export const seenFields: CodeKeywordDefinition = {
   keyword: 'seenFields',
@@ -27,8 +27,8 @@ export function withSeenFields(schema: Keywords): Keywords {
 }
 
 /**
- * Adds `not: false`, which accepts every value, to `then`. Without an effective branch, ajv would skip the `if`, so the
- * fields that the `if` evaluates would not count.
+ * Adds `not: false` to `then`; this accepts every value. It is needed because ajv skips an `if` without an effective
+ * `then` or `else`, and the fields that the `if` evaluates would then not count as evaluated.
  */
 export function withBranch(schema: Keywords): Keywords {
   if (!('if' in schema) || schema.then === false) return schema;
@@ -37,8 +37,8 @@ export function withBranch(schema: Keywords): Keywords {
 }
 
 /**
- * Changes ajv's `if` (`definition`): the fields that `if` evaluates count only if the value fits it. ajv would always
- * count them.
+ * Changes ajv's definition of the keyword `if`: fields that the `if` evaluates only count as evaluated if the value
+ * fits the `if`. ajv itself would always count them.
  */
 export function countWhereIfFits(definition: CodeKeywordDefinition): void {
   const { code } = definition;

@@ -1,26 +1,29 @@
 /**
- * Finds the schemas inside a schema (JSON Schema 2020-12, Core, section 10). Each applies to the same value, to one
- * field or item, or to all.
+ * Finds the schemas inside a schema (JSON Schema 2020-12, Core, section 10). A subschema applies to the same value as
+ * the outer schema, to one field or item of the value, or to all fields or items.
  */
 import { toPointerOf } from '../../json/pointer.ts';
 import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
 
 const OF_VALUE = ['not', 'if', 'then', 'else'];
 const OF_ALL = ['items', 'contains', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'];
-/** Keywords that contain one schema. SEVERAL lists the keywords that contain an array or a map of schemas. */
+/** Keywords whose value is a single schema. The value of each keyword in SEVERAL is an array or a map of schemas. */
 export const ONE = [...OF_VALUE, ...OF_ALL];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
 
 export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
 
 /**
- * Keywords with schemas for the same value. NAMED lists the keywords for single fields or items; all other keywords
- * apply to all fields or items.
+ * Keywords whose schemas apply to the same value as the outer schema. The schemas of the keywords in NAMED apply to a
+ * single field or item. The schemas of all other keywords apply to all fields or items.
  */
 const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', ...OF_VALUE];
 const NAMED = ['properties', 'prefixItems'];
 
-/** Returns whether a schema under this keyword applies to the same value, to one field or item, or to all of them. */
+/**
+ * Returns what a schema under this keyword applies to: the same value as the outer schema, a single field or item, or
+ * all fields or items.
+ */
 export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
   if (SAME_VALUE_KEYWORDS.includes(keyword)) return 'value';
   return NAMED.includes(keyword) ? 'field' : 'fields';
@@ -29,13 +32,14 @@ export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
 interface Subschema {
   subschema: Schema;
   keyword: string;
-  /** The name of a field, or an index; '' if the keyword contains a single schema. */
+  /** The name of the field, or the index in the array. Empty if the keyword contains a single schema. */
   name: string;
 }
 
 /**
- * Returns the pointer from a schema to one inside it, in the short form that ReportProblem accepts: without
- * `properties`. It is empty for a schema of the same value, because that one may be behind a reference in the document.
+ * Returns the pointer from a schema to a schema inside it, in the short form that ReportProblem accepts: without
+ * `properties`. The pointer is empty for a schema of the same value, because the document may contain that schema
+ * behind a reference.
  */
 export function toInnerPointer({ keyword, name }: Omit<Subschema, 'subschema'>): string {
   if (scopeOf(keyword) === 'value') return '';
@@ -55,7 +59,10 @@ export function subschemasOf(schema: Schema): Subschema[] {
   ].filter((one): one is Subschema => isSchema(one.subschema));
 }
 
-/** True for schemas. Other values are left unchanged, and are errors when the schema is compiled. */
+/**
+ * True if a node is a schema. Values that are not schemas are left unchanged, so that compiling the outer schema
+ * reports them.
+ */
 const isSchema = (node: unknown): node is Schema => typeof node === 'boolean' || isNode(node);
 
 type Make = (subschema: Schema, keyword: string, name: string) => Schema;
@@ -79,7 +86,10 @@ export function mapSubschemas(schema: Keywords, make: Make): Keywords {
  */
 const targets = new WeakMap<object, () => Keywords>();
 
-/** Makes a schema that only refers to another one. `target` is a function because the target may not exist yet. */
+/**
+ * Makes a schema that only refers to another schema. `target` returns that other schema; it is a function because the
+ * target may not exist yet.
+ */
 export function toRecursion(name: string, target: () => Keywords): Keywords {
   const schema = { $ref: `contract:${name.replace(/^(contract:|#)/, '')}` };
   targets.set(schema, target);

@@ -1,8 +1,8 @@
 /**
- * Gives recursive and large schemas their own validation functions. Equal schemas share one function, which is compiled
- * when it is first called. In one validation, a function checks each object once. Otherwise a schema that refers to
- * itself twice (in two members of `allOf`, in `if` and `then`, or in two alternatives) would check each level of
- * nesting twice as often as the level above it.
+ * Gives recursive and large schemas their own validation functions. Equal schemas share a function, and a function is
+ * only compiled when it is first called. During one validation, each function checks an object only once. Otherwise,
+ * with a schema that refers to itself twice (in two members of `allOf`, in `if` and `then`, or in two alternatives),
+ * the number of checks would double at each level of nesting.
  */
 import { _, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
@@ -12,22 +12,24 @@ import type { Schema } from './json.ts';
 import { type AtEnd, MAX_ERRORS } from './linear-keywords.ts';
 import { targetOf } from './subschemas.ts';
 
-/** A schema and its context in an outer schema. */
+/** A schema that gets its own function, with the context that it has in the outer schema. */
 interface SchemaPart {
   schema: Schema;
   int64s: Int64Map;
-  /** True if a valid value need not fit the schema, as in `anyOf`: its defaults are not filled in. */
+  /** True if a valid value may break this schema, as in `anyOf`. Defaults of such a schema are not filled in. */
   isTried: boolean;
 }
 
 /** Rewrites a schema for ajv, and compiles it. */
 export interface Compiler {
-  /** Rewrites a schema. Subschemas that get their own function are replaced by the result of `call`. */
+  /**
+   * Rewrites a schema. Each subschema that gets its own function is replaced by the schema that `call` returns for it.
+   */
   rewriteForAjv: (part: SchemaPart, call: (part: SchemaPart) => Schema) => Schema;
   compile: (prepared: Schema) => ValidateFunction;
 }
 
-/** The result of a function for one object: its errors and evaluated fields. */
+/** The cached result of checking one object with a function: the errors, and the evaluated fields. */
 interface Outcome {
   errors: ErrorObject[] | null;
   evaluated: Evaluated;
@@ -40,7 +42,7 @@ interface SchemaFunction extends Partial<Outcome> {
   (...args: Parameters<ValidateFunction>): boolean;
   part: SchemaPart;
   number: number;
-  /** The functions that this one calls. Filled when the schema is rewritten. */
+  /** The functions that this function calls. The set is filled when the schema is rewritten. */
   calls: Set<SchemaFunction>;
   check: ValidateFunction | undefined;
 }
@@ -53,8 +55,8 @@ export class ValidatorCache {
   /** The stack of functions to compile. */
   readonly #open: SchemaFunction[] = [];
   /**
-   * Functions that have been rewritten, so that their calls are known, but that may wait for the functions that they
-   * call.
+   * Functions whose schema was already rewritten, so that their calls are known. They may still have to wait until the
+   * functions that they call are compiled.
    */
   readonly #entered = new Set<SchemaFunction>();
   /** All functions before this index of `#known` are compiled. */
@@ -73,7 +75,7 @@ export class ValidatorCache {
     code: (cxt) => callRef(cxt, _`${cxt.gen.scopeValue('wrapper', { ref: this.#known[cxt.schema] })}`),
   };
 
-  /** Returns the function of a schema in its context. The schema itself is not read. */
+  /** Returns the function of a schema in its context, without reading the contents of the schema. */
   of({ schema, int64s, isTried }: SchemaPart): SchemaFunction {
     const target = targetOf(schema);
     const own = target ? int64sOf(target) : int64s;
@@ -81,9 +83,9 @@ export class ValidatorCache {
   }
 
   /**
-   * Compiles the function, but not the functions that it calls. Functions with equal rewritten schemas share the
-   * result.
-   * @throws Error if it cannot be compiled
+   * Compiles a function, but not the functions that it calls. If another function has an equal rewritten schema, both
+   * share the compiled result.
+   * @throws Error if the function cannot be compiled
    */
   compile(made: SchemaFunction, prepared?: Schema): ValidateFunction {
     made.check ??= this.#compile(made, prepared ?? this.#rewriteForAjv(made));
@@ -109,8 +111,8 @@ export class ValidatorCache {
   }
 
   /**
-   * After an error, drops the compiled checks that call a function without one, directly or through others. Other
-   * checks are kept.
+   * After an error, discards compiled functions that directly or indirectly call a function which was not compiled. All
+   * other compiled functions are kept.
    */
   #reset(): void {
     const isLost = ({ check, calls }: SchemaFunction) => check && [...calls].some((called) => !called.check);
@@ -120,8 +122,8 @@ export class ValidatorCache {
   }
 
   /**
-   * Takes one step of compiling: either compiles a function, or puts the functions that it calls before it. Returns
-   * false if all are compiled.
+   * Takes one step of compiling: compiles one function, or first schedules the functions that it calls. Returns false
+   * if all functions are compiled.
    */
   compileNext(): boolean {
     while (this.#known[this.#next]?.check) this.#next += 1;
@@ -131,8 +133,8 @@ export class ValidatorCache {
   }
 
   /**
-   * Compiles a function after those that it calls. Calls of equal functions then contain the same number, so that their
-   * callers are also recognized as equal.
+   * Compiles a function after the functions that it calls. Equal called functions then already have the same number, so
+   * that their callers can be recognized as equal as well.
    */
   #step(next: SchemaFunction): void {
     if (next.check) return;
@@ -201,8 +203,8 @@ export class ValidatorCache {
 type OfMaps = Map<Int64Map, SchemaFunction>;
 
 /**
- * Writes the schema as text, to compare it. It contains bigint only for numbers that a double cannot hold, and the text
- * keeps their digits.
+ * Writes a schema as text, so that schemas can be compared. The schema may contain bigints for numbers that a double
+ * cannot hold. The text keeps all their digits.
  */
 function writeSchema(prepared: Schema): string {
   try {

@@ -6,7 +6,7 @@ const SCALAR_TYPES = ['string', 'integer', 'number', 'boolean'];
 
 export const isSimple = (schema: Schema): boolean => typesOf(schema).every((type) => SCALAR_TYPES.includes(type));
 
-/** True if the schema allows arrays of simple values. It may also allow a simple value instead of an array. */
+/** True if the schema allows arrays of simple values. The schema may also allow a simple value in place of an array. */
 export function isList(schema: Schema): boolean {
   const types = typesOf(schema);
   const others = types.filter((type) => type !== 'array');
@@ -49,8 +49,8 @@ function saidTypes(schema: Schema): string[] {
 
 /**
  * Merges the members of `allOf` into one schema. If two members contain the same keyword, or keywords that depend on
- * each other, only those of the first are kept. So the result allows all values that the original allows, and maybe
- * more.
+ * each other, only the keywords of the first member are kept. So the merged schema allows all values that the original
+ * allows, and possibly more.
  */
 export function mergeAllOf(schema: Schema): Keywords {
   const keywords = keywordsOf(schema);
@@ -76,7 +76,10 @@ const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 const without = (keys: string[], schema: Keywords): Keywords =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));
 
-/** Keywords that depend on each other. Mixing those of two schemas would change their meaning. */
+/**
+ * Groups of keywords that depend on each other. A merged schema must not mix keywords of one group from two schemas,
+ * because that would change their meaning.
+ */
 const COUPLED = [
   ['if', 'then', 'else'],
   ['contains', 'minContains', 'maxContains'],
@@ -92,8 +95,8 @@ const STRICTER = {
   ...{ minimum: larger, exclusiveMinimum: larger, minLength: larger, minItems: larger, minProperties: larger },
   ...{ maximum: smaller, exclusiveMaximum: smaller, maxLength: smaller, maxItems: smaller, maxProperties: smaller },
   /**
-   * Removes only texts that the other list does not contain: equal numbers may be a number in one list and a bigint in
-   * the other. If no value is left, the first list is kept.
+   * Only texts are compared: of two equal numbers, one may be a number and the other a bigint. All other values of the
+   * first list are kept. If no value would be left, the whole first list is kept.
    */
   enum: (one: unknown[], other: unknown[]) => {
     const both = one.filter((value) => typeof value !== 'string' || other.includes(value));
@@ -102,8 +105,8 @@ const STRICTER = {
 };
 
 /**
- * Collects the strictest limits of several schemas of the same value, to show them as one schema: `mergeAllOf` would
- * keep the first limit.
+ * Collects the strictest limits of several schemas that apply to the same value, in order to show them as one schema.
+ * `mergeAllOf` cannot be used for this, because it would keep the first limit.
  */
 export function strictestOf(parts: Keywords[]): Keywords {
   const limits = Object.entries(STRICTER).map(([key, choose]) => {

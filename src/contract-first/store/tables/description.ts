@@ -43,8 +43,8 @@ export interface Column {
   /** The field contains the id of a record of the collection with this name. Its column is a foreign key. */
   of?: string;
   /**
-   * What happens to this record if the record that this field refers to is deleted: this record is deleted as well.
-   * Without `onDelete`, the store refuses the deletion of the other record, with the code `referenced`.
+   * Set this to `delete` if this record must be deleted together with the record that the field refers to. Without
+   * `onDelete`, the store refuses the deletion of the other record, with the code `referenced`.
    */
   onDelete?: 'delete';
 }
