@@ -4,14 +4,26 @@ import fc, { type Arbitrary } from 'fast-check';
 import { parse } from 'yaml';
 import type { Json } from '../../any-json.ts';
 
-const SKELETON = parse(readFileSync(new URL('./hostile-contract.yaml', import.meta.url), 'utf8'));
-
 const MARK = /<\w+>/g;
 
-export const MARKS = [...new Set(JSON.stringify(SKELETON).match(MARK))].sort();
+export interface Skeleton {
+  contract: Json;
+  /** The marks in the contract. */
+  marks: string[];
+}
+
+const readSkeleton = (name: string): Skeleton => {
+  const contract = parse(readFileSync(new URL(name, import.meta.url), 'utf8'));
+  return { contract, marks: [...new Set(JSON.stringify(contract).match(MARK))].sort() };
+};
+
+/** A contract with everything that the page, the types and the server read. */
+export const ALL = readSkeleton('./hostile-contract.yaml');
+/** A contract whose records `new` and the sandbox store. */
+export const RECORDS = readSkeleton('./hostile-records.yaml');
 
 /** Returns the contract with texts in place of some marks. Each other mark is replaced by its name. */
-export function contractWith(texts: ReadonlyMap<string, string>): Json {
+export function contractWith(texts: ReadonlyMap<string, string>, { contract }: Skeleton = ALL): Json {
   const filled = (text: string, encode = (made: string) => made) =>
     text.replace(MARK, (mark) => encode(texts.get(mark) ?? mark.slice(1, -1)));
   const toStep = (text: string) => encodeURIComponent(text.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
@@ -21,7 +33,7 @@ export function contractWith(texts: ReadonlyMap<string, string>): Json {
     if (typeof node !== 'object' || node === null) return node;
     return Object.fromEntries(Object.entries(node).map(([name, value]) => [filled(name), fill(value, name)]));
   }
-  return fill(SKELETON);
+  return fill(contract);
 }
 
 /** Texts that end a string, a comment, a word or a line in some language, followed by code that would then run. */

@@ -2,7 +2,6 @@
  * Names and texts of a third-party contract never become code in anything that is made from it: code, pages, commands
  * to copy, headers.
  */
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -14,6 +13,7 @@ import { buildHandlersMap, buildService, OPTIONAL } from '../../../src/contract-
 import { checkedName } from '../../../src/contract-first/cli/generate/source-text.ts';
 import { writeErrors } from '../../../src/contract-first/cli/scaffold/errors-file.ts';
 import { toJavaScript } from '../../../src/contract-first/cli/typescript/erase-types.js';
+import { checkOperations } from '../../../src/contract-first/contract/checks/checked-operations.ts';
 import { renderPage } from '../../../src/contract-first/contract/page/page.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import {
@@ -33,21 +33,28 @@ import type { Json } from '../../any-json.ts';
 import { makeProjectFolder } from '../../program.ts';
 import { runProperties, toProperty } from '../../properties/property.ts';
 import { finished } from '../../service.ts';
-import { contractWith, HOSTILE, MARKS, WORST } from './hostile-contract.ts';
+import { ALL, contractWith, HOSTILE, RECORDS, type Skeleton, WORST } from './hostile-contract.ts';
+import { checkSandbox, checkWritten, demand, wordsOf } from './written-checks.ts';
 
 type Texts = [mark: string, text: string][];
 
 const FOLDER = makeProjectFolder(t);
 const OWN = { toErrorBody, domain: {} };
 
-/** Loads the contract; undefined if it is rejected. */
-async function loaded(texts: Texts): Promise<ReadContract | undefined> {
-  const file = join(FOLDER, 'contract.json');
-  writeFileSync(file, stringify(contractWith(new Map(texts))) as string);
-  return loadContract(file).catch((error) => {
+const FILE = join(FOLDER, 'contract.json');
+
+/** Loads the contract; undefined if it is rejected. Records must also be servable. */
+async function loaded(texts: Texts, skeleton = ALL): Promise<ReadContract | undefined> {
+  writeFileSync(FILE, stringify(contractWith(new Map(texts), skeleton)) as string);
+  try {
+    const contract = await loadContract(FILE);
+    const { toErrorBody } = writeErrors(contract);
+    if (skeleton === RECORDS) checkOperations(contract, { toErrorBody, domain: {} });
+    return contract;
+  } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     return undefined;
-  });
+  }
 }
 
 /** Checks that the generated types contain only types: nothing is left when types are erased. */
@@ -146,13 +153,6 @@ const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 const decoded = (text: string) =>
   text.replace(/&(?:#(\d+)|(\w+));/g, (_, code, name) => NAMED[name] ?? String.fromCharCode(Number(code)));
 
-/** Runs the commands in a shell that only prints their words. Returns the words of each command. */
-function wordsOf(commands: string[]): string[][] {
-  const script = `curl() { printf '%s\\0' "$@"; printf '\\n\\0'; }\nran() { printf 'ran\\0'; }\n${commands.join('\n')}`;
-  const said = execFileSync('/bin/sh', ['-e', '-c', script], { encoding: 'utf8', env: { PATH: '' } });
-  return said.split('\n\0').map((words) => words.split('\0').slice(0, -1));
-}
-
 const URL_TEXT = /^https:\/\/SERVER[\w.~:@!$&'()*+,;=%/#-]*$/;
 
 /** Checks that each curl command consists of the headers, the body and the URL of its operation, each as one word. */
@@ -232,10 +232,6 @@ function checkHeaders(contract: ReadContract): void {
   }
 }
 
-function demand(holds: boolean, problem: string): void {
-  if (!holds) throw new Error(problem);
-}
-
 const demandSame = (found: unknown, wanted: unknown, name: string) =>
   demand(JSON.stringify(found) === JSON.stringify(wanted), `${name}: ${JSON.stringify([found, wanted])}`);
 
@@ -255,37 +251,62 @@ let hasRun = false;
 Object.assign(globalThis, { ran: () => (hasRun = true) });
 
 /** Returns those texts that the contract accepts at their positions together. */
-async function takenOf(texts: Texts): Promise<Texts> {
-  if (texts.length === 0 || (await loaded(texts))) return texts;
+async function takenOf(texts: Texts, skeleton = ALL): Promise<Texts> {
+  if (texts.length === 0 || (await loaded(texts, skeleton))) return texts;
   if (texts.length === 1) return [];
   const half = Math.ceil(texts.length / 2);
-  const [first, second] = [await takenOf(texts.slice(0, half)), await takenOf(texts.slice(half))];
-  return (await loaded([...first, ...second])) ? [...first, ...second] : first;
+  const [first, second] = [await takenOf(texts.slice(0, half), skeleton), await takenOf(texts.slice(half), skeleton)];
+  return (await loaded([...first, ...second], skeleton)) ? [...first, ...second] : first;
+}
+
+/**
+ * Calls `check` with contracts that contain the text wherever they accept it. Returns the number of these positions. A
+ * name must stay unchanged, so only a few positions get it at a time, because equal names side by side would collide.
+ * Other texts get a number each.
+ */
+async function putEverywhere(text: string, skeleton: Skeleton, check: (contract: ReadContract) => Promise<void>) {
+  const { marks } = skeleton;
+  const isName = /^\w+$/.test(text);
+  const size = isName ? 8 : marks.length;
+  let count = 0;
+  for (let start = 0; start < marks.length; start += size) {
+    const some = marks.slice(start, start + size);
+    const taken = await takenOf(
+      some.map((mark, index) => [mark, isName ? text : `${text}n${index}`]),
+      skeleton,
+    );
+    await check((await loaded(taken, skeleton)) as ReadContract);
+    count += taken.length;
+  }
+  return count;
 }
 
 for (const [name, text] of WORST) {
   t.test(
     `generated code contains the hostile text only as text, wherever a contract accepts it: ${name}`,
     async (t) => {
-      // A name must stay unchanged, so only a few positions get it at a time, because equal names side by side would
-      // collide. Other texts get a number each.
-      const isName = /^\w+$/.test(text);
-      const size = isName ? 8 : MARKS.length;
-      let count = 0;
-      for (let start = 0; start < MARKS.length; start += size) {
-        const marks = MARKS.slice(start, start + size);
-        const taken = await takenOf(marks.map((mark, index) => [mark, isName ? text : text + index]));
-        await check((await loaded(taken)) as ReadContract);
-        count += taken.length;
-      }
-      t.ok(count > MARKS.length / 2, `${count} places take it`);
+      const count = await putEverywhere(text, ALL, check);
+      t.ok(count > ALL.marks.length / 2, `${count} places take it`);
     },
   );
+
+  t.test(`new --assume and the sandbox run nothing of a contract with the hostile text: ${name}`, async (t) => {
+    let [stored, requests] = [0, 0];
+    const count = await putEverywhere(text, RECORDS, async (contract) => {
+      stored += checkWritten(contract);
+      requests += Number(await checkSandbox(FILE, checkPage));
+      demand(!hasRun, 'a text was run');
+    });
+    t.ok(count > RECORDS.marks.length / 2, `${count} places take it`);
+    t.ok(stored > 0, 'records are stored');
+    // No URL contains half a character, so no request to such a path is printed.
+    t.ok(requests > 0 || !text.isWellFormed(), 'a request is printed');
+  });
 }
 
 t.test('hostile texts in random positions of a contract stay texts in generated code', async (t) => {
   const place = fc.tuple(
-    fc.constantFrom(...MARKS),
+    fc.constantFrom(...ALL.marks),
     fc.oneof(fc.constantFrom(...WORST.map(([, text]) => text)), HOSTILE),
   );
   const property = toProperty({

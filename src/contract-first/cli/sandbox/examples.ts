@@ -1,6 +1,5 @@
 /** Answers each operation with the contract's own example of its reply, or with one that is made from the schema. */
-import { stringify } from 'lossless-json';
-import { buildSamples } from '../../contract/page/sample.ts';
+import { buildSamples, toReadSample } from '../../contract/page/sample.ts';
 import { toSource } from '../../contract/page/source.ts';
 import type { AnyContract, Operation, Reply } from '../../engine/contract/contract.ts';
 import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
@@ -10,7 +9,6 @@ import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import type { AnyHandler } from '../../engine/routes/handler.ts';
 import { buildToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
-import { parseExactJson } from '../../json/exact-json.ts';
 
 /** Builds a handler for each operation, which answers with an example, or with 501 if no example fits a reply. */
 export function buildExampleHandlers(contract: AnyContract): Record<string, AnyHandler> {
@@ -39,9 +37,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
     const made = samples.ofSchema(media?.schema, 'writeOnly');
     const check = buildCheck(reply.schema, { name: 'an example', int64s: reply.int64s }, () => {});
     const toBigints = buildToBigints(reply.int64s) ?? ((value: unknown) => value);
-    const bodies = [...own, made].flatMap((value) =>
-      value === undefined ? [] : [toBigints(parseExactJson(stringify(value) as string))],
-    );
+    const bodies = [...own, made].flatMap((value) => (value === undefined ? [] : [toBigints(toReadSample(value))]));
     const body = bodies.find((value) => check(value) === undefined);
     return body === undefined ? undefined : { body };
   }

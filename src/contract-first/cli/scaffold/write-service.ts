@@ -151,7 +151,7 @@ class ServiceParts {
     return named.length > 0 ? named : this.#collections;
   }
 
-  /** Removes the parts with faults. Removes the parts with faults. Removes the parts with faults. Returns whether anything was removed. */
+  /** Removes the parts with faults. Returns whether anything was removed. */
   #takeBack(faults: ReadonlyMap<string, string>): boolean {
     let isChanged = false;
     for (const one of [...this.#collections]) {

@@ -1,7 +1,6 @@
 /** Writes a test of a collection: a record is created, found, listed, changed and deleted. */
-import { stringify } from 'lossless-json';
 import { toSampleRequest } from '../../contract/page/request.ts';
-import { buildSamples } from '../../contract/page/sample.ts';
+import { buildSamples, toReadSample } from '../../contract/page/sample.ts';
 import { type DocumentSource, toSource } from '../../contract/page/source.ts';
 import type { AnyContract, Content, Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import type { MediaNode } from '../../engine/contract/document.ts';
@@ -9,7 +8,6 @@ import { replyFor } from '../../engine/contract/replies.ts';
 import { buildToBigints } from '../../engine/schema/bigints.ts';
 import { int64sOf } from '../../engine/schema/int64-map.ts';
 import type { Schema } from '../../engine/schema/json.ts';
-import { parseExactJson } from '../../json/exact-json.ts';
 import {
   type CheckedCode,
   checkedName,
@@ -317,7 +315,7 @@ class TestCode {
     const values = { ...this.#source, ...this.#samples };
     const { media, content } = toSampleRequest(values, operation).body as { media: MediaNode; content: Content };
     const [sample] = this.#samples.ofMedia(media, 'readOnly');
-    const exact = parseExactJson(stringify((sample as { value: unknown }).value) as string);
+    const exact = toReadSample((sample as { value: unknown }).value);
     return buildToBigints(int64sOf(content.schema))?.(exact) ?? exact;
   }
 

@@ -1,6 +1,8 @@
 /** Finds samples of values: the examples in the contract, or values that are made from schemas. */
+import { stringify } from 'lossless-json';
 import type { MediaNode } from '../../engine/contract/document.ts';
 import { isMap, isNode, type Keywords, type Schema } from '../../engine/schema/json.ts';
+import { parseExactJson } from '../../json/exact-json.ts';
 import { isMatch } from '../subsets/keyword-subsets.ts';
 import { componentNameOf, type DocumentSource } from './source.ts';
 
@@ -10,6 +12,16 @@ type LeftOut = 'readOnly' | 'writeOnly';
 interface Sample {
   summary: string | undefined;
   value: unknown;
+}
+
+/** Returns a sample as the server reads it from a body: with every digit, and without halves of characters. */
+export const toReadSample = (value: unknown): unknown => parseExactJson(stringify(toWellFormed(value)) as string);
+
+function toWellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(toWellFormed);
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name.toWellFormed(), toWellFormed(one)]));
 }
 
 export type Samples = ReturnType<typeof buildSamples>;
