@@ -27,7 +27,7 @@ export interface Judgement {
   rows: JudgedOperation[];
   /** Problems that the team must solve in `src/errors.ts`. Until then, `generate` fails. */
   ofTeam: string[];
-  /** Those problems of `ofTeam` that the `src/errors.ts` written by `new` does not solve. */
+  /** The problems of `ofTeam` that the `src/errors.ts` written by `new` does not solve. */
   unsolved: string[];
   /** Lines about differences between the server's behaviour and the contract. */
   notes: string[];
