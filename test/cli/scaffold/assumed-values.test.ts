@@ -106,6 +106,13 @@ t.test('new stores a field that only requests have in a column that clients neve
   t.match(collections[0]?.files.get('src/books/migrations/sqlite/0001-books.sql'), /coupon TEXT NOT NULL/);
 });
 
+t.test('new stores a field that only refers to a secret, or says when it changed', async (t) => {
+  const fields = { secretRef: { type: 'object' }, password_changed_at: text };
+  const { collections } = await written(t, ({ book }) => Object.assign(book.properties, fields), false);
+  t.match(collections[0]?.files.get('src/books/domain.ts'), "secretRef: { type: 'json', isOptional: true }");
+  t.match(collections[0]?.files.get('src/books/domain.ts'), "password_changed_at: { type: 'text', isOptional: true }");
+});
+
 t.test(
   'new never stores a password: without it in replies it is dropped, otherwise no handlers are written',
   async (t) => {

@@ -82,6 +82,9 @@ interface Planning extends CollectionPlan {
 
 const SECRET = /passw|secret/i;
 
+/** The last word of a field that refers to a secret, or says when it changed: `secretRef`, `passwordChangedAt`. */
+const ABOUT_SECRET = /^(ref|reference|at|date|time|expiry)$/;
+
 /** Words that PostgreSQL or SQLite reserve. */
 const RESERVED = new Set(
   `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement begin between binary both by
@@ -181,7 +184,9 @@ function tellPut(put: Operation, { name, noun, isSingle, parameter, assumed }: P
 /** The names of fields with passwords or secrets, and the others. */
 function splitSecrets(names: string[], fields: Record<string, Schema>, source: DocumentSource) {
   const isSecret = (name: string) =>
-    SECRET.test(name) && !/boolean|integer|number/.test(String(source.flat(fields[name]).type));
+    SECRET.test(name) &&
+    !ABOUT_SECRET.test(wordsOf(name).at(-1) as string) &&
+    !/boolean|integer|number/.test(String(source.flat(fields[name]).type));
   return { secret: names.filter(isSecret), open: names.filter((name) => !isSecret(name)) };
 }
 
