@@ -1,6 +1,6 @@
 /**
- * The main entry point of the package, `contract-first`: its exports for handlers and collections. It does not load
- * Fastify.
+ * The main entry point of the package, `contract-first`: the exports for handlers and collections. This module does not
+ * load Fastify.
  */
 export { parseInt64 } from '../json/exact-number.ts';
 export type { JsonText } from '../json/json-text.ts';

@@ -35,7 +35,7 @@ export interface ServiceParts {
 interface Service {
   /** Checks the service. While it throws, `/readyz` reports that the server is not ready. */
   check?(): Awaitable<unknown>;
-  /** Called when all requests are answered. The stop waits for it before it closes the store. */
+  /** Called when all requests are answered. The stop waits until `close` has ended, and then closes the store. */
   close?(): Awaitable<unknown>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes and hashes API keys, and builds the SQL statements that store keys and the times of their last uses. A key is
- * shown only once, when it is made: the database stores only its hash.
+ * Makes and hashes API keys. Also builds the SQL statements that store keys, and the times when keys were last used.
+ * The client sees a key only once, when the key is made: the database stores only the key's hash.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { type Dialect, sqlStep } from './changes/statement.ts';

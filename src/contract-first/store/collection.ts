@@ -55,7 +55,7 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
     record: Given & Only<Given, New>,
     how?: Omit<Hows<Found>[As], 'if'>,
   ): Answers<Found | Conflicts>[As];
-  /** Adds all records in the given order. If one of them cannot be added, none is added. */
+  /** Adds all records in the given order. If one record cannot be added, none of them is added. */
   createAll<Given extends New>(
     records: readonly (Given & Only<Given, New>)[],
     how?: Omit<Hows<Found>[As], 'if'>,
@@ -139,8 +139,8 @@ export type AnyCollection = Collection;
 /** The options of a change: a condition that the record must meet, and the request's `Idempotency-Key`. */
 export interface HowToChange<Found = Fields> {
   /**
-   * The values that the record must contain; otherwise the change is refused as `changed`. If a list of values is given
-   * for a field, the field must contain one of them.
+   * The values that the record must contain; otherwise the change is refused with the code `changed`. For a field with
+   * a list of values, the record must contain one of these values.
    */
   if?: { [Name in keyof Found]?: Found[Name] | AnyOf<Found[Name]> | undefined } | undefined;
   idempotency?: Idempotency | undefined;

@@ -1,5 +1,5 @@
 /**
- * Copies everything in a database to another, empty one. All reads see one snapshot, and all writes are in one
+ * Copies all rows of a database to an empty database. All reads see one snapshot, and all writes are in one
  * transaction.
  */
 import type { MovedTable, MovingSide } from './contents.ts';

@@ -1,6 +1,5 @@
 /**
- * Opens the store on a database. It can also inspect a database for `--check`: then it does not create, migrate or
- * write anything.
+ * Opens the store on a database. For `--check`, inspects a database without creating, migrating or writing anything.
  */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -34,7 +33,8 @@ export function openStore(
 }
 
 /**
- * Opens the store on PostgreSQL. It imports the code for PostgreSQL here, so that a server on SQLite does not load it.
+ * Opens the store on PostgreSQL. The modules for PostgreSQL are imported here, so that a server on SQLite does not load
+ * them.
  */
 async function openOnPostgres(
   settings: PostgresSettings,
@@ -54,8 +54,8 @@ function toStoreError(name: string, error: unknown): StoreError {
 }
 
 /**
- * Returns the absolute path of the database file if it does not exist yet. Returns undefined if it exists, or if the
- * database is not a file.
+ * Returns the absolute path of the database file if the file does not exist yet. Returns undefined if the file exists,
+ * or if the database is not a file.
  */
 export function missingFile(database: Database): string | undefined {
   return database.kind === 'sqlite' && !existsSync(database.file) ? resolve(database.file) : undefined;

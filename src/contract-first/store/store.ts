@@ -84,7 +84,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The limits of a store, and the functions that it calls while it is being opened. */
+/** The limits of a store, and the functions that the store calls while it is being opened. */
 export interface StoreLimits {
   /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
@@ -177,7 +177,7 @@ export interface Pool {
   waiting: number;
 }
 
-/** A finished commit. Its times are those of `performance.now()`. */
+/** A finished commit. The times are as in `performance.now()`. */
 export interface Commit {
   began: number;
   ended: number;

@@ -33,8 +33,8 @@ function withServers<Kind extends AnyContract>(contract: Kind, toUrl: (url: stri
 }
 
 /**
- * Returns the text of the YAML file with other servers, written as one line of JSON, which is also valid YAML. The rest
- * of the file, with its comments, is unchanged.
+ * Returns the text of the YAML file with the list of servers replaced. The new list is one line of JSON, which is also
+ * valid YAML. The rest of the file, including its comments, is unchanged.
  */
 function toYaml({ yaml, serversAt }: AnyContract, servers: string, json: string) {
   if (!serversAt) return { text: json, serversAt };

@@ -101,8 +101,8 @@ export type MissingErrors = Record<Exclude<ErrorBody['code'], keyof typeof ENGIN
 export type Catalogue = Readonly<Record<string, Kind>>;
 
 /**
- * Builds the catalogue of a service. Its own codes come before those of the engine, because metrics count a status
- * under its first code.
+ * Builds the catalogue of a service. The service's own codes come before the engine's codes: metrics count an error
+ * status under the first code that has this status.
  */
 export function buildCatalogue(domain: Readonly<Record<string, { errors: object }>>): Catalogue {
   const ofCollections = Object.values(domain).map(({ errors }) => errors);

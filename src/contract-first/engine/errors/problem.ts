@@ -9,7 +9,10 @@ export const MAX_PROBLEMS = 20;
 const MAX_LENGTH = 400;
 const MAX_BYTES = 7000;
 
-/** A problem with the fields that an error body contains. Converted to a string, it is its message. */
+/**
+ * A problem of a request, with the fields that an error body contains. Converted to a string, a problem becomes its
+ * message.
+ */
 export class Problem {
   readonly in: 'body' | 'path' | 'query' | 'header';
   /** A JSON Pointer in the body, or the name of a parameter. */

@@ -78,7 +78,10 @@ export function addFormCheck(app: FastifyInstance): void {
   });
 }
 
-/** Returns the error for a malformed request. Node itself could reject most of them, but its replies have no body. */
+/**
+ * Returns the error for a malformed request. Node itself could reject most malformed requests, but Node's replies have
+ * no body.
+ */
 function findMalformed({ raw, headers }: FastifyRequest): HttpError | undefined {
   const url = raw.url as string;
   if (url.length > MAX_URL_LENGTH) return new HttpError(...URI_TOO_LONG);

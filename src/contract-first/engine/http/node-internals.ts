@@ -33,9 +33,9 @@ export function appendToHead(response: ServerResponse, lines: string): void {
 }
 
 /**
- * Makes `end` close the connection after the last reply: Node calls it as `socket.destroySoon`. Node's own function
- * would reset the connection of a client that is still sending. The reset may destroy the reply before the client reads
- * it (RFC 9112, section 9.6).
+ * Makes Node call `end` after the last reply of a connection, instead of `socket.destroySoon`; `end` must close the
+ * connection. Node's own function would reset the connection of a client that is still sending. The reset may destroy
+ * the reply before the client reads it (RFC 9112, section 9.6).
  */
 export function onSocketEnd(socket: Socket, end: (socket: Socket) => void): void {
   socket.destroySoon = () => end(socket);

@@ -1,6 +1,6 @@
 /**
- * Reads the parts of a form (`multipart/form-data`, RFC 7578, or `application/x-www-form-urlencoded`). Each part is
- * checked against the schema of its field as it arrives.
+ * Reads the parts of a form (`multipart/form-data`, RFC 7578, or `application/x-www-form-urlencoded`). When a part
+ * arrives, it is checked against the schema of its field.
  */
 import { on } from 'node:events';
 import { createRequire } from 'node:module';

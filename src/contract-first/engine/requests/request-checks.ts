@@ -166,7 +166,10 @@ function findNumbers(parameters: Parameter[]) {
   });
 }
 
-/** Makes one schema of the whole request, so that one check finds all problems of the request. */
+/**
+ * Combines the schemas of a request's parameters and body into one schema, so that a single check finds all problems of
+ * the request.
+ */
 function toRequestSchema(
   { inPath, inQuery, inHeader }: Record<'inPath' | 'inQuery' | 'inHeader', Parameter[]>,
   body: OneBody | undefined,

@@ -197,7 +197,10 @@ type ErrorTo<Id extends OperationId, Status> = [ResponseTo<Id, Status>] extends 
   ? Responses<Id>['default' & keyof Responses<Id>]
   : ResponseTo<Id, Status>;
 
-/** The answers that the contract declares: each status with its body and its headers. */
+/**
+ * The answers that the contract declares for an operation. Each has a status, and the body and headers that are
+ * declared for this status.
+ */
 export type AnswerOf<Id extends OperationId> = {
   [Key in Exclude<keyof Responses<Id>, 'default'>]: AnswerTo<
     Key extends number ? Key : Exclude<StatusIn<Key>, keyof Responses<Id>>,

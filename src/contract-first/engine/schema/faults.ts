@@ -8,7 +8,7 @@ export interface Fault {
 }
 
 /**
- * Names two fields. The object at this pointer may contain only one of them (OpenAPI 3.1, sections 4.8.12, 4.8.14,
+ * Names the two fields of which the object at this pointer may contain only one (OpenAPI 3.1, sections 4.8.12, 4.8.14,
  * 4.8.19, 4.8.21).
  */
 const exclusiveIn = (pointer: string): string =>

@@ -35,7 +35,7 @@ const HUGE = 200;
 
 const sizes = new WeakMap<object, number>();
 
-/** Counts the schemas inside a schema. A schema that gets its own function counts as one. */
+/** Counts a schema and the schemas inside it. An inner schema with its own function counts as one. */
 function sizeOf(schema: Schema): number {
   if (typeof schema === 'boolean') return 1;
   const known = sizes.get(schema);
@@ -95,8 +95,8 @@ export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compil
     const { properties: fields = {} } = prepared;
     for (const [name, field] of Object.entries(fillsDefaults ? properties : {})) {
       const { default: own } = keywordsOf(field);
-      // ajv fills in defaults before it checks `required`. So a required field gets no default, and is an error if it
-      // is missing.
+      // ajv would fill in a default before it checks `required`. So a required field is given no default here: the
+      // request is invalid if the field is missing.
       if (own === undefined || schema.required?.includes(name)) continue;
       if (isTried && isStrict) throw new Error(`strict mode: default is ignored for: ${name}`);
       if (!isTried) fields[name] = { ...keywordsOf(fields[name]), default: own };
@@ -108,8 +108,8 @@ export function buildRewriteForAjv({ fillsDefaults, isStrict }: Filling): Compil
 }
 
 /**
- * Replaces the types `integer` and `number` by our own keywords. Other types of the list are kept: the schema may also
- * allow a string.
+ * Replaces the types `integer` and `number` by our own keywords. Other types in the list `type` are kept: the schema
+ * may, for example, also allow a string.
  */
 function withNumeric(schema: Keywords, isInt64: boolean): Keywords {
   const { type, format, ...others } = schema;

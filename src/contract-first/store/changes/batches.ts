@@ -1,6 +1,6 @@
 /**
- * Runs the changes of a batch one after the other in one transaction, on both databases. If a change fails, the others
- * are not affected. Each change may have an `Idempotency-Key`.
+ * Runs the changes of a batch one after the other in one transaction, on both databases. A change that fails does not
+ * affect the other changes. Each change may have an `Idempotency-Key`.
  */
 
 import type { Idempotency, SqlSteps } from '../collection.ts';

@@ -119,8 +119,8 @@ export class ChangeRunner {
     const deleted = `(SELECT revision FROM ${this.#nameOf({ name: 'deleted_revisions' })} WHERE name = '${table.name}')`;
     const placeholders = newFields.map((field, index) => {
       const placeholder = this.dialect.placeholder(index + 1, field);
-      // A record that is created again with the id of a deleted record must not reuse its revisions, because a revision
-      // is an entity tag.
+      // A record that is created with the id of a deleted record must not reuse the revisions of the deleted record,
+      // because clients get revisions as entity tags.
       return field.set === 'revision' && table.id.is ? `${placeholder} + coalesce(${deleted}, 0)` : placeholder;
     });
     return `INSERT INTO ${this.#nameOf(table)} (${newFields.map(({ column }) => column)})

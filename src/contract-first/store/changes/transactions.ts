@@ -1,7 +1,7 @@
 /**
  * Transactions: functions of a domain that make several changes, either all of them or none. A transaction is a
- * generator that yields statements. Therefore the writing thread can run it in the middle of a batch, and it cannot
- * wait for anything but the database.
+ * generator that yields statements. So the writing thread can run a transaction in the middle of a batch. A transaction
+ * cannot wait for anything but the database.
  */
 
 import { isObject } from '../../json/merge-patch.ts';
@@ -42,7 +42,7 @@ type Given<Domain extends AnyDomain> = {
  */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
-/** The type of the first parameter of a reading function. All its reads see one snapshot. */
+/** The type of the first parameter of a reading function. All reads of the function see the same snapshot. */
 type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list' | 'all'>;
 } & { sql: Sql; tenant: Tenants<Domain> };

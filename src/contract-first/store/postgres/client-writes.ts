@@ -63,7 +63,7 @@ export class ClientWrites {
     };
   }
 
-  /** Wraps `writeAll`: after a successful write, these tables are known to be writable. */
+  /** Wraps `writeAll`: after a successful write, the tables in `tables` are known to be writable. */
   proving<Question, Answer>(
     tables: readonly string[],
     writeAll: BatchLoader<Question, Answer>,

@@ -80,8 +80,8 @@ export class ConnectionPool {
   readonly runOnce: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#options.waitTimeout });
 
   /**
-   * Runs a transaction once. If the connection is lost, the task is not repeated: it must itself throw an error with
-   * the outcome.
+   * Runs a transaction once. If the connection is lost, the task is not repeated; the task itself must then throw an
+   * error with the outcome.
    */
   readonly runTransaction: RunTask = (task) => this.#add({ task, isRepeatable: false, wait: this.#transactionWait });
 

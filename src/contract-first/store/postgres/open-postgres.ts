@@ -155,8 +155,8 @@ const through =
     run((connection) => drive(connection, toSteps(...values)));
 
 /**
- * Builds the function that makes a change. One transaction of PostgreSQL contains at most MOST_CHANGES changes. It
- * contains fewer calls of the domain's transactions, because each call runs several statements.
+ * Builds the function that makes a change. A transaction of PostgreSQL runs at most MOST_CHANGES changes, but fewer
+ * calls of the domain's transactions (MOST_CALLS), because each call runs several statements.
  */
 function buildChange(
   writes: ClientWrites,

@@ -4,7 +4,7 @@
  */
 
 export interface PostgresSettings {
-  /** The servers of one database. The store uses the one that is the primary. */
+  /** The servers of one database. The store uses the primary server. */
   hosts: readonly ServerAddress[];
   user: string;
   password?: string | undefined;

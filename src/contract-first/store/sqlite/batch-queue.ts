@@ -71,8 +71,8 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Adds a write. The promise resolves when it is on the disk. @throws StoreUnavailable if it is not written, or if its
-   * outcome is not known in time
+   * Adds a write. The promise resolves when the write is on the disk.
+   * @throws StoreUnavailable if the write fails, or if its outcome is not known in time
    */
   add(item: Item): Promise<Result> {
     const { maxWaiting, timeout } = this.#options;

@@ -7,8 +7,8 @@ import { Sqlite } from './sqlite.ts';
 
 try {
   const db = new Sqlite(workerData.from, { readonly: true, fileMustExist: true });
-  // VACUUM INTO copies one snapshot. `.backup` copies step by step, and begins again after each write of another
-  // process, so it might never end.
+  // VACUUM INTO copies a single snapshot. `.backup` would copy step by step and begin again after each write of another
+  // process, so the copy might never end.
   db.prepare<[string]>('VACUUM INTO ?').run(workerData.to);
   db.close();
 } catch (error) {

@@ -139,8 +139,8 @@ const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_ed
 export const triggersOf = ({ name }: Table) => TRIGGERS.map((trigger) => `'${trigger}_${name}'`).join(', ');
 
 /**
- * Returns SQL to run after the migrations. It creates the triggers. It also gives each record an unused revision, and
- * so a new entity tag, because the migrations may have changed any record.
+ * Returns SQL to run after the migrations. The SQL creates the engine's triggers. It also gives each record an unused
+ * revision, and so a new entity tag, because the migrations may have changed any record.
  */
 function toTriggersSql(described: Table): string {
   const { name: table, sequence } = described;

@@ -184,7 +184,8 @@ class SqliteAccess {
 }
 
 /**
- * Builds a writer without a thread, for a database in memory: it has only one connection, and does not wait for a disk.
+ * Builds a writer for a database in memory. This writer needs no thread, because such a database has only one
+ * connection, and writes do not wait for a disk.
  */
 function writeInPlace(driver: Driver, db: Database, stored: readonly StoredTable[], calls: AnyTransactions): Writer {
   const writeAll = guard(prepareWriteAll(db, stored, calls));

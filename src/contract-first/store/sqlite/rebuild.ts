@@ -76,7 +76,7 @@ export const writeConversion = (table: string, column: string, value: string): s
 
 const isNaming = (sql: string, name: string) => new RegExp(`\\b${name}\\b`, 'i').test(sql);
 
-/** Returns the UNIQUE constraints of the table, except the one on its key. */
+/** Returns the UNIQUE constraints of the table, except the constraint on the table's key. */
 function uniqueIn(table: Table, driver: Driver): string[] {
   const key = `UNIQUE (${table.key.join(', ')})`;
   const select = `SELECT group_concat(info.name, ', ') FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info

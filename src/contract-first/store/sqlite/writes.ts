@@ -162,9 +162,9 @@ class ChangeRunner {
   }
 
   /**
-   * Runs the domain's functions with a timeout that they cannot catch. Without it, a function that does not end would
-   * stop all writes for ever.
-   * @throws TooLong if the changes take too long together: then nothing of the batch is written
+   * Runs the domain's functions with a timeout that they cannot catch. Without this timeout, a function that does not
+   * end would stop all writes for ever.
+   * @throws TooLong if the changes of the batch together take too long: then no change of the batch is written
    */
   #runInTime<Result>(changes: Batch['changes'], run: () => Result): Result {
     const time = MOST_TIME + changes.length;

@@ -29,8 +29,8 @@ const MOST_PAUSE = 10_000;
 
 export interface Writer {
   /**
-   * Resolves when the record is durable. @throws StoreUnavailable if it is not stored, or if its outcome is not known
-   * in time
+   * Resolves when the record is durable.
+   * @throws StoreUnavailable if the record is not stored, or if the outcome is not known in time
    */
   create(create: Create): Promise<Created>;
   change(change: Change | TransactionCall): Promise<Outcome>;

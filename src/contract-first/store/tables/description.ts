@@ -1,7 +1,7 @@
 /**
- * The types of a description: a domain's collections as data. The store derives its SQL statements, caches, cursors and
- * moves from the description. The compiler compares it with the contract: a field without a column, or with a column of
- * a wrong type, is a compile error.
+ * The types of a description: a domain's collections as data. From the description, the store derives SQL statements,
+ * caches, cursors and moves. The compiler compares the description with the contract: a field without a column, or with
+ * a column of a wrong type, is a compile error.
  */
 import type { Unmarked } from '../../json/marked.ts';
 import type { Whole } from '../../json/whole-records.ts';
@@ -298,7 +298,7 @@ type InternalOf<Described> = Described extends { internal: infer Internal extend
 type ShownOf<Described extends AnyDescription> = Described extends { schema: infer Name extends string }
   ? SchemaOf<Name>
   : FreeFields<Described['columns']>;
-/** A record with its internal columns. If a handler returns it in a reply, the reply leaves these columns out. */
+/** A record with its internal columns. A handler may return such a record: the reply leaves these columns out. */
 export type RowOf<Described extends AnyDescription> = [InternalOf<Described>] extends [never]
   ? ShownOf<Described>
   : FieldsOf<Described> & Whole<ShownOf<Described>>;
@@ -343,8 +343,8 @@ type Wider<Fields> = {
   [Name in keyof Fields]: [Fields[Name]] extends [undefined] ? Fields[Name] : WiderValue<Fields[Name]>;
 };
 /**
- * The type of a value with `unfit: 400`. Instead of the texts of an enum it allows any text. It also allows objects
- * with missing fields, and null.
+ * The type of a value with `unfit: 400`. In addition to the contract's values, it allows any text in place of an enum's
+ * texts, objects with missing fields, and null.
  */
 type WiderValue<Value> = unknown extends Value
   ? Value

@@ -70,7 +70,10 @@ function listIndexes(table: Table): WantedIndex[] {
   ]);
 }
 
-/** Returns the indexes for deletes: before the database deletes a record, it looks for records that refer to it. */
+/**
+ * Returns the indexes for deletes. Before the database deletes a record, it looks for records that refer to this
+ * record.
+ */
 const relationIndexes = ({ collection, relations, fields }: Table): WantedIndex[] =>
   relations.map(({ columns, parent }) => ({
     use: `deletes of ${parent.collection}, which look for ${collection},`,
@@ -97,8 +100,8 @@ function isServing({ columns, isUnique }: FoundIndex, { equal, order }: WantedIn
 }
 
 /**
- * Whether one of the existing indexes serves as the wanted one. In SQLite, each index also contains the sequence number
- * at its end.
+ * Whether one of the existing indexes can be used instead of the wanted index. In SQLite, each index also contains the
+ * sequence number at its end.
  */
 export function isIndexed(
   index: WantedIndex,

@@ -42,7 +42,10 @@ export interface MigrationTarget extends Pick<Dialect, 'mark' | 'nameOf' | 'toCo
    * if the key does not cascade deletes.
    */
   selectReferences: string;
-  /** Checks the database before it is changed. @throws Error if it belongs to another program, or cannot be migrated */
+  /**
+   * Checks the database before anything in it is changed.
+   * @throws Error if the database belongs to another program, or cannot be migrated
+   */
   check(applied: readonly Applied[], pending: readonly Migration[]): SqlSteps<void>;
   /** Waits until no other program is migrating the database, and begins the transaction. */
   begin(): SqlSteps<void>;
@@ -77,8 +80,8 @@ export function* migrateTables(
 export type RecordCheck = Parameters<Contents['countInvalidRecords']>;
 
 /**
- * Inspects a database without migrating it. If no migrations are pending, the stored records are also checked.
- * Otherwise a pending migration may still change them.
+ * Inspects a database without migrating it. The stored records are only checked if no migrations are pending, because a
+ * pending migration may still change records.
  * @throws Error with the reason why `migrateTables` would fail
  */
 export function* inspectMigrations(

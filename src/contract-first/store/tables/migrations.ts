@@ -1,6 +1,6 @@
 /**
- * Reads the numbered files of migrations: those of the engine, and those of each collection. A database stores the
- * names and digests of the files that have run on it.
+ * Reads the numbered migration files of the engine and of each collection. A database stores the names and digests of
+ * the files that have run on it.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

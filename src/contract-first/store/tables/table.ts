@@ -22,7 +22,7 @@ export interface Table {
   fields: Field[];
   /** The names of the internal fields, which clients do not see. */
   internal: string[];
-  /** The fields that an INSERT writes. The sequence number is not one of them, because the database assigns it. */
+  /** The fields that an INSERT writes. The sequence number is not among them, because the database assigns it. */
   newFields: Field[];
   /**
    * The fields by which lists can be filtered: first the tenant, then the fields of `always`, then the fields of
@@ -67,8 +67,8 @@ export interface OrderKey {
 export interface Relation {
   field: Field;
   /**
-   * The columns of the foreign key. If the collections have tenants, the tenant's column is one of them, so that a
-   * record cannot refer to a record of another tenant.
+   * The columns of the foreign key. In collections with tenants, they include the tenant's column, so that a record
+   * cannot refer to a record of another tenant.
    */
   columns: string[];
   parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
