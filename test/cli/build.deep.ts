@@ -98,7 +98,7 @@ function prepareProject(t: Test) {
   };
 }
 
-t.test("a build runs again if the content of a file changed, even if the file's time did not", (t) => {
+t.test("`build` runs again if the content of a file changed, even if the file's time did not", (t) => {
   const { folder, write, read, build, start } = prepareProject(t);
   const checks = () => read('checks').length;
   t.equal(build().status, 0);
@@ -138,7 +138,7 @@ t.test("a build runs again if the content of a file changed, even if the file's 
   t.end();
 });
 
-t.test('a build that fails prints the reason and keeps the last built program; the next build tries again', (t) => {
+t.test('a `build` that fails prints the reason and keeps the last built program; the next `build` tries again', (t) => {
   const { write, build, start } = prepareProject(t);
   build();
   write('src/room/word.ts', "export const word: number = 'two';");
@@ -152,7 +152,7 @@ t.test('a build that fails prints the reason and keeps the last built program; t
   t.end();
 });
 
-t.test('a build first prints that it takes time, then each step; a build with nothing to do prints nothing', (t) => {
+t.test('the first `build` prints that it takes ten seconds; a `build` without any change prints nothing', (t) => {
   const { write, build } = prepareProject(t);
   const steps = 'Checking the contract, the handlers and the types …\nCompiling to dist/ …\n';
   t.equal(build().stderr, `The first build takes some ten seconds …\n${steps}`);

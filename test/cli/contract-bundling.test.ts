@@ -57,7 +57,7 @@ async function fixedIn(t: Test, text: string, source?: string) {
   return { ...made, changes: made.changes.map((change) => change.replaceAll(`${folder}/`, '')) };
 }
 
-t.test('references to other files become references to components, and their numbers keep every digit', async (t) => {
+t.test('bundling makes a $ref to a file a $ref to a component, and keeps every digit of numbers', async (t) => {
   const { document, json, changes } = await fixedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
   t.strictSame(changes, ['other.yaml: paths/pets.yaml, schemas.json written into it']);
   t.equal(document.paths['/pets'].get.operationId, 'list');
@@ -70,7 +70,7 @@ t.test('references to other files become references to components, and their num
 });
 
 t.test(
-  'a reference to a missing file, or to a missing part of a file, is reported with its line and the reason',
+  'a $ref to a missing file, or to a missing schema in a file, is an error with its line and the reason',
   async (t) => {
     const cases = {
       'nowhere.yaml#/A': /^\S+other\.yaml:13:15: \$ref nowhere\.yaml#\/A: there is no such file$/,
@@ -117,13 +117,13 @@ t.test('a contract may refer only to regular files of limited size below its fol
   );
 });
 
-t.test('references in fields and replies called "example" are resolved, because they are not examples', async (t) => {
+t.test('a $ref in a field or reply with the name example is resolved, because it is not in an example', async (t) => {
   const inField = contractWith('{ properties: { example: { $ref: nowhere.yaml } } }');
   const inReply = contractWith('{ $ref: nowhere.yaml }').replace("'200'", 'default');
   for (const text of [inField, inReply]) await t.rejects(fixedIn(t, text), { message: /\$ref nowhere\.yaml: / });
 });
 
-t.test('a reference in an example or in an unused component is ignored', async (t) => {
+t.test('bundling removes an example or unused component whose $ref cannot be resolved', async (t) => {
   const more = `              example: { $ref: nowhere.yaml }
 components: { schemas: { Unused: { $ref: nowhere.yaml } } }
 `;
@@ -132,13 +132,13 @@ components: { schemas: { Unused: { $ref: nowhere.yaml } } }
   t.strictSame(Object.keys(document.components.schemas), ['Pet']);
 });
 
-t.test('references to files are not followed in a contract from a URL, nor in Swagger 2', async (t) => {
+t.test('if a contract is from a URL or is Swagger 2, references to other files are not read', async (t) => {
   const text = contractWith('{ $ref: schemas.json#/Pet }');
   t.strictSame((await fixedIn(t, text, 'https://a/b.yaml')).changes, []);
   t.strictSame((await fixedIn(t, text.replace('openapi: 3.1.0', 'swagger: "2.0"'))).changes, []);
 });
 
-t.test('if many files change a contract, the list of changes names only the first ones', async (t) => {
+t.test('if a contract consists of many files, the list of changes names three and counts the others', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const files = Object.fromEntries(names.map((name) => [`${name}.json`, '{"type":"string"}']));
   const schema = `{ anyOf: [${names.map((name) => `{ $ref: ${name}.json }`).join(', ')}] }`;
@@ -167,7 +167,7 @@ function prepare(t: Test, schemas: string, text = contractWith('{ $ref: schemas.
   return { folder, file: `${folder}/other.yaml` };
 }
 
-t.test('a contract in several files is built, served and released as one file, with every digit', async (t) => {
+t.test('a contract in several files is served and released as one file, with every digit of its numbers', async (t) => {
   const { file, folder } = prepare(t, SCHEMAS);
   const { file: finished, yaml } = await finishFile(pathToFileURL(file), OWN);
   t.match(yaml.toString(), /maximum: 9223372036854775807$/m);
@@ -179,7 +179,7 @@ t.test('a contract in several files is built, served and released as one file, w
   t.not(changed.sha256, finished.sha256, 'a change of any file changes the digest of the contract');
 });
 
-t.test('build, lint and generate report a problem in a contract of several files with its file and line', async (t) => {
+t.test("if one of a contract's files has a mistake, the errors name this file and the line", async (t) => {
   for (const [line, schemas] of [
     ['4:11', SCHEMAS.replace('type: integer', 'type: whole')],
     ['4:21', SCHEMAS.replace('type: integer', 'allOf: [{ type: whole }]')],
@@ -196,12 +196,12 @@ t.test('build, lint and generate report a problem in a contract of several files
   }
 });
 
-t.test("if the contract's main file is not YAML, the error names the file", async (t) => {
+t.test('if the main file of a contract is not YAML, the error names the file, line and column', async (t) => {
   const { file } = prepare(t, SCHEMAS, `${contractWith('{ $ref: schemas.yaml#/Pet }')}more: [`);
   await t.rejects(finishFile(pathToFileURL(file), OWN), { message: /other\.yaml:14:8: Flow sequence/ });
 });
 
-t.test('a $ref to a file is a URI, so that a space in a file name is written as %20', async (t) => {
+t.test('a $ref to a file with a space in its name is written with %20, because a $ref is a URI', async (t) => {
   const schema = (type: string) => `{ type: ${type} }`;
   const folder = t.testdir({
     'other.yaml': contractWith(
@@ -221,7 +221,7 @@ t.test('a $ref to a file is a URI, so that a space in a file name is written as 
 });
 
 t.test(
-  'if bundling renames a schema, a note gives the new name and the reason, and no missing reference is reported',
+  'if two files have a schema with the same name, bundling renames one, and a note gives the new name',
   async (t) => {
     const schema = ($ref: string) => `{ content: { application/json: { schema: { $ref: ${$ref} } } }, description: A }`;
     const operationOf = (id: string, $ref: string) =>

@@ -89,7 +89,7 @@ async function statusAt(origin: string, path: string): Promise<number> {
 }
 
 t.test(
-  'npm run dev follows each change and keeps the last good server running; npm start reacts to signals',
+  '`npm run dev` restarts the server after each change unless it has an error; `npm start` stops at a signal',
   async (t) => {
     const folder = t.testdir({});
     // Like a fresh checkout: without the built package.

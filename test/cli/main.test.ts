@@ -36,7 +36,7 @@ function makeFolder(t: Test): string {
   return folder;
 }
 
-t.test('contract-first without arguments lists all commands; --help after a command prints its usage', (t) => {
+t.test('`contract-first` lists all commands, and `--help` after a command prints its usage', (t) => {
   for (const args of [[], ['--help'], ['-h']]) {
     const { status, stdout, stderr } = run(...args);
     t.strictSame({ status, stderr }, { status: 0, stderr: '' });
@@ -52,7 +52,7 @@ t.test('contract-first without arguments lists all commands; --help after a comm
   t.end();
 });
 
-t.test('a wrong argument prints the usage on standard error, with exit code 2', (t) => {
+t.test('a command with a wrong argument prints its usage on standard error and exits with 2', (t) => {
   for (const [args, said] of [
     [['nothing'], /^There is no command nothing\.\nUsage: npx --no -- contract-first COMMAND/],
     [['toString'], /^There is no command toString\./],
@@ -66,7 +66,7 @@ t.test('a wrong argument prints the usage on standard error, with exit code 2', 
   t.end();
 });
 
-t.test('a command that finds problems ends with exit code 1, and any other with 0', (t) => {
+t.test('a command that finds problems exits with 1, and a command that finds none exits with 0', (t) => {
   const root = join(PACKAGE, '../..');
   t.match(runIn(root, 'diff'), { status: 0, stdout: /no change/ });
   t.match(runIn(root, 'diff', 'none.yaml'), { status: 1, stderr: /^none\.yaml cannot be read/ });
@@ -76,7 +76,7 @@ t.test('a command that finds problems ends with exit code 1, and any other with 
   t.end();
 });
 
-t.test('before the first release, diff prints that nothing is released, and release creates the folder', (t) => {
+t.test('before the first release, `diff` prints that nothing is released; `release` creates the folder', (t) => {
   const folder = t.testdir();
   const root = join(PACKAGE, '../..');
   const files = ['openapi/petstore.yaml', `${folder}/released`];
@@ -90,7 +90,7 @@ t.test('before the first release, diff prints that nothing is released, and rele
   t.end();
 });
 
-t.test('contract-first reports a Node version that is too old before it loads anything else', (t) => {
+t.test('if Node.js is too old, `contract-first` prints one line with the needed version and exits with 1', (t) => {
   const fake = "Object.defineProperty(process.versions, 'node', { value: '20.11.1' })";
   const bin = `${PACKAGE}bin/contract-first.js`;
   t.equal(engines.node, '>=20.12');
@@ -100,7 +100,7 @@ t.test('contract-first reports a Node version that is too old before it loads an
   t.end();
 });
 
-t.test('if a package is not installed, the error names the command that installs it', (t) => {
+t.test("if a tool's package is not installed, `generate` prints the npm command that installs it", (t) => {
   const folder = makeFolder(t);
   cpSync(`${process.env.TEST_PROGRAM}/node_modules`, `${folder}/node_modules`, { recursive: true });
   const main = `${folder}/node_modules/contract-first/dist/cli/main.js`;
@@ -118,7 +118,7 @@ t.test('if a package is not installed, the error names the command that installs
   t.end();
 });
 
-t.test('if a package cannot be found, the error names it, however its loader reports that', (t) => {
+t.test('`build` prints how to install typescript, even if the module loader throws only its name', (t) => {
   const hook = `export const resolve = (name, context, next) => { if (name === 'typescript') throw name; return next(name, context); };`;
   const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
   const args = [`--import=data:text/javascript,${encodeURIComponent(text)}`, `${PACKAGE}cli/main.ts`, 'build'];
@@ -128,7 +128,7 @@ t.test('if a package cannot be found, the error names it, however its loader rep
   t.end();
 });
 
-t.test('if the sandbox needs a bundler for a contract in several files, the error names the package', (t) => {
+t.test('if a contract in several files needs a bundler that is missing, `sandbox` names its package', (t) => {
   const hook = `export const resolve = (name, context, next) => { if (name === '@redocly/openapi-core') throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' }); return next(name, context); };`;
   const text = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}');`;
   const contract = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { $ref: 'a.json' } } };
@@ -140,7 +140,7 @@ t.test('if the sandbox needs a bundler for a contract in several files, the erro
   t.end();
 });
 
-t.test('new writes nothing and gives the reason if the contract cannot be read or served', (t) => {
+t.test('if the contract cannot be read or served, `new` prints the reason and writes nothing', (t) => {
   const folder = t.testdir({ 'package.json': '{"dependencies":{"contract-first":"1.0.0"}}' });
   const CONTRACTS: [contract: string | undefined, said: RegExp][] = [
     [undefined, /^theirs\.yaml cannot be read: /],
@@ -179,7 +179,7 @@ t.test('new writes nothing if the name of the package cannot be used for keys an
   t.end();
 });
 
-t.test('new names the folder that lacks the package; a tool that crashes prints its stack', (t) => {
+t.test('`new` in a folder without the package prints how to install it; a `lint` that crashes prints a stack', (t) => {
   const folder = t.testdir({ 'package.json': '{', empty: {} });
   const reported = `Run \`npm install\` with the tarball of contract-first in ${folder}/empty first.\n`;
   t.match(runIn(folder, 'new', 'empty'), { status: 1, stdout: '', stderr: reported });
@@ -187,7 +187,7 @@ t.test('new names the folder that lacks the package; a tool that crashes prints 
   t.end();
 });
 
-t.test('after an upgrade of the package, the tools print one sentence until the files are generated again', (t) => {
+t.test('if files were generated by another version of the package, the commands ask to generate them again', (t) => {
   const folder = t.testdir({
     'package.json': '{"name":"books"}',
     openapi: { 'books.yaml': readFileSync(join(PACKAGE, '../../openapi/petstore.yaml')) },
@@ -208,7 +208,7 @@ t.test('after an upgrade of the package, the tools print one sentence until the 
 });
 
 t.test(
-  'contract-first test runs all files of test/ or the given ones, and fails if a test fails or none is found',
+  '`contract-first test` runs all files of test/ or the named ones; it fails if a test fails or there are none',
   (t) => {
     const good = "import { test } from 'node:test';\nconst word: string = 'good';\ntest(word, () => {});\n";
     const folder = t.testdir({ 'package.json': '{"type":"module"}' });
@@ -231,7 +231,7 @@ t.test(
   },
 );
 
-t.test('the sandbox serves until it gets SIGINT or SIGTERM', async (t) => {
+t.test('`sandbox` serves the contract until it gets SIGINT or SIGTERM', async (t) => {
   const root = makeFolder(t);
   cpSync(new URL('../other-contracts/petstore.yaml', import.meta.url), join(root, 'petstore.yaml'));
   const args = ['sandbox', 'petstore.yaml', '--port', '0'];
@@ -245,7 +245,7 @@ t.test('the sandbox serves until it gets SIGINT or SIGTERM', async (t) => {
   t.strictSame(readdirSync(root), ['petstore.yaml']);
 });
 
-t.test('if the sandbox cannot read a contract, it gives the reason in one sentence', async (t) => {
+t.test('if `sandbox` cannot read the contract, it prints one line with the file and exits with 1', async (t) => {
   const { status, stderr } = runIn(makeFolder(t), 'sandbox', 'none.yaml');
   t.equal(status, 1);
   t.match(stderr, /none\.yaml/);

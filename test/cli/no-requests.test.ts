@@ -33,7 +33,7 @@ function withExample(t: Test, example: string): string {
   return `${t.testdir({ 'petstore.yaml': yaml })}/petstore.yaml`;
 }
 
-t.test('neither generate nor the lint fetches an externalValue', async (t) => {
+t.test('neither `generate` nor `lint` fetches the externalValue of an example', async (t) => {
   const { asked, origin } = await startCounting(t);
   const file = withExample(t, `externalValue: ${origin}/example.json`);
   const { document } = await loadContract(file);
@@ -43,7 +43,7 @@ t.test('neither generate nor the lint fetches an externalValue', async (t) => {
   t.match(JSON.stringify(document), origin, 'the served contract keeps the URL');
 });
 
-t.test('generate never reads or fetches a file named in a value, an extension or a mapping', async (t) => {
+t.test('`generate` neither reads nor fetches a file that an example, default, x- field or mapping names', async (t) => {
   const { asked, origin } = await startCounting(t);
   const pipe = `${t.testdir()}/pipe.json`;
   execFileSync('mkfifo', [pipe]);
@@ -63,7 +63,7 @@ t.test('generate never reads or fetches a file named in a value, an extension or
   t.strictSame(asked, []);
 });
 
-t.test('neither generate nor the lint fetches a $ref to a URL', async (t) => {
+t.test('`generate` and `lint` report a $ref to a URL as an error, and do not fetch it', async (t) => {
   const { asked, origin } = await startCounting(t);
   const file = withExample(t, `$ref: ${origin}/example.json`);
   await t.rejects(loadContract(file), { message: /\$ref http:.* is not in this document/ });

@@ -22,7 +22,7 @@ const find = (cwd: string) => runNode(cwd, '--input-type=module', '--eval', FIND
 
 const TOOLS = ['generate', 'build', 'dev', 'test', 'lint', 'diff', 'release'];
 
-t.test('each command reports a folder without a package.json in one sentence, and writes nothing', (t) => {
+t.test('each command in a folder without a package.json prints one sentence and writes nothing', (t) => {
   const folder = t.testdir({});
   for (const tool of TOOLS) {
     const { status, stdout, stderr } = run(folder, tool);
@@ -33,7 +33,7 @@ t.test('each command reports a folder without a package.json in one sentence, an
   t.end();
 });
 
-t.test('a missing contract, or two without a choice, is reported in one sentence with the fix', (t) => {
+t.test('if openapi/ contains no contract, or several, the commands print one sentence with the fix', (t) => {
   for (const [contents, reported] of [
     [{}, 'There is no contract: put one into openapi/, or name it as "contract" in package.json.'],
     [
@@ -59,7 +59,7 @@ t.test('a missing contract, or two without a choice, is reported in one sentence
   t.end();
 });
 
-t.test('the commands use the contract that package.json names, in any folder and with any name', (t) => {
+t.test('the commands use the contract that package.json names, even if it is not in openapi/', (t) => {
   const contract = 'openapi: 3.1.0\ninfo: { title: Books, version: 1.0.0 }\npaths: { /books: 7 }\n';
   const folder = t.testdir({
     'package.json': '{"name":"books","contract":"api/books.yaml"}',

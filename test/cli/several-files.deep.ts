@@ -35,7 +35,7 @@ function run(folder: string, ...args: string[]) {
   return spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env });
 }
 
-t.test('a contract in several files is generated, built and served, and a change of any file is noticed', async (t) => {
+t.test('a service with a contract in several files is served, and `build` notices a change of any file', async (t) => {
   const folder = splitProject(t, 'Pet', 'NewPet');
   t.match(generate(folder), { status: 0, stderr: '' });
   t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *NewPet: \{$/m);
@@ -67,7 +67,7 @@ t.test('a contract in several files is generated, built and served, and a change
   t.end();
 });
 
-t.test('generate, lint and diff report a mistake in a contract of several files with its file and line', async (t) => {
+t.test("if one of a contract's files has a mistake, `generate`, `lint` and `diff` print its position", async (t) => {
   const folder = splitProject(t, 'Pet', 'NewPet');
   const file = join(folder, 'openapi/schemas/NewPet.yaml');
   const tool = (name: string) => run(folder, `--import=${CLI}typescript/register.js`, `${CLI}main.ts`, name);

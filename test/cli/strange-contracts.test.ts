@@ -20,7 +20,7 @@ async function kindsOf(document: Json): Promise<string[]> {
   return [...new Set(statements.map(({ kind }) => ts.SyntaxKind[kind] as string))].sort();
 }
 
-t.test('no text of a contract becomes code in the generated types', async (t) => {
+t.test('a text in a contract that looks like code stays a text in the generated types', async (t) => {
   const evil = "a'; console.log('owned'); type B = '*/";
   const paths = {
     '/': {
@@ -40,7 +40,7 @@ t.test('no text of a contract becomes code in the generated types', async (t) =>
 
 const INHERITED = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'];
 
-t.test('a schema may be named like an inherited JavaScript property', async (t) => {
+t.test('a schema may have the name of an inherited JavaScript property, such as toString', async (t) => {
   for (const name of INHERITED) {
     const $ref = `#/components/schemas/${name}/properties/${name}`;
     const schema = { type: 'object', required: [name], properties: { [name]: { type: 'string' } } };
@@ -62,7 +62,7 @@ t.test('nullable has no effect in OpenAPI 3.1, not even on the generated types',
   t.match((await buildTypes(document)).text, /n\?: number;\s+nullable\?: string;/);
 });
 
-t.test('a bound that no double can hold does not change the generated type', async (t) => {
+t.test('the generated type of an int64 is bigint even if no double can hold its maximum', async (t) => {
   const n = { type: 'integer', format: 'int64', minimum: 1, maximum: 9223372036854775807n, default: 9007199254740993n };
   const parameters = [{ in: 'query', name: 'n', schema: n }];
   const paths = { '/': { get: { operationId: 'read', parameters, responses: RESPONSES } } };
@@ -70,7 +70,7 @@ t.test('a bound that no double can hold does not change the generated type', asy
   t.match((await buildTypes(document)).text, /n: bigint;/);
 });
 
-t.test('a schema inside another one gets its own TypeScript type if a $ref leads to it', async (t) => {
+t.test('if a $ref leads into a schema, the generated types contain a named type for the target', async (t) => {
   const ref = (rest: string) => ({ $ref: `#/components/${rest}` });
   const schemas = {
     A: {
@@ -98,7 +98,7 @@ t.test('a schema inside another one gets its own TypeScript type if a $ref leads
   t.notMatch(types, '$defs: {');
 });
 
-t.test('a discriminator without oneOf removes no field from the generated type', async (t) => {
+t.test('a generated type keeps all fields of a base schema that has a discriminator but no oneOf', async (t) => {
   const child = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${name}` }] });
   const base = { type: 'object', properties: { kind: { type: 'string' } }, discriminator: { propertyName: 'kind' } };
   const schemas = { Base: base, Child: child('Base'), Grandchild: child('Child') };
@@ -109,7 +109,7 @@ t.test('a discriminator without oneOf removes no field from the generated type',
   );
 });
 
-t.test('an unused schema may have a discriminator whose mapping leads nowhere', async (t) => {
+t.test("types are generated even if an unused schema's discriminator maps to schemas that do not exist", async (t) => {
   const A = { type: 'object', properties: { kind: { type: 'string' } } };
   const mapping = { a: '#/components/schemas/A', b: '#/components/schemas/B', c: 'C' };
   const Any = { oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: 'kind', mapping } };
@@ -117,7 +117,7 @@ t.test('an unused schema may have a discriminator whose mapping leads nowhere', 
   t.match((await buildTypes(document)).text.replace(/\s+/g, ' '), 'Any: components["schemas"]["A"]; ');
 });
 
-t.test('an array schema that is its own item gets its own TypeScript type', async (t) => {
+t.test('if an array schema contains itself, the generated types contain an interface for it', async (t) => {
   const itself = { $ref: '#/components/schemas/A' };
   const forms: [Json, RegExp][] = [
     [
@@ -140,7 +140,7 @@ t.test('an array schema that is its own item gets its own TypeScript type', asyn
   }
 });
 
-t.test('a $ref never finds an inherited JavaScript property of the contract', async (t) => {
+t.test('a $ref to the name of an inherited JavaScript property, such as toString, is an error', async (t) => {
   for (const name of ['toString', 'constructor/name', '__proto__']) {
     const $ref = `#/components/schemas/${name}`;
     const content = { 'application/json': { schema: { $ref } } };
@@ -150,7 +150,7 @@ t.test('a $ref never finds an inherited JavaScript property of the contract', as
   }
 });
 
-t.test('a name that generate invents for a schema never equals the name of another schema', async (t) => {
+t.test('if `generate` invents a name for a schema, no other schema has this name', async (t) => {
   const string = { type: 'string' };
   const a = { type: 'object', properties: { x: { type: 'integer' } } };
   const b = { type: 'object', properties: { y: { $ref: '#/components/schemas/a/properties/x' } } };
@@ -161,7 +161,7 @@ t.test('a name that generate invents for a schema never equals the name of anoth
   t.match(types, / a_x_3: number;/);
 });
 
-t.test('generate does not change a $ref that is not percent-encoded', async (t) => {
+t.test('`generate` does not change a $ref that is not correctly percent-encoded', async (t) => {
   const { document } = await load(t, toYaml({}));
   const schemas = { a: { $ref: '#/components/schemas/100%' } };
   const named = { ...document, components: { schemas: structuredClone(schemas) } };
@@ -169,7 +169,7 @@ t.test('generate does not change a $ref that is not percent-encoded', async (t) 
   t.strictSame(named.components.schemas, schemas);
 });
 
-t.test('an unused component that is not a schema is reported with its name', async (t) => {
+t.test('if an unused component contains something other than a schema, the error names the component', async (t) => {
   const schemas = { A: { oneOf: ['#/components/schemas/B'] }, B: { properties: { b: { items: 'text' } } } };
   const { document } = await load(t, toYaml({}, { components: { schemas } }));
   const problems = [
@@ -179,7 +179,7 @@ t.test('an unused component that is not a schema is reported with its name', asy
   t.match(await buildTypes(document).catch((error) => error), { problems });
 });
 
-t.test('in generated types, declared fields may have other types than additionalProperties', async (t) => {
+t.test('the generated type of an object accepts declared fields that do not fit additionalProperties', async (t) => {
   const [string, integer] = [{ type: 'string' }, { type: 'integer' }];
   const schemas = {
     A: { type: 'object', properties: { a: string, b: string }, additionalProperties: integer },
@@ -195,12 +195,12 @@ t.test('in generated types, declared fields may have other types than additional
   t.match(types, ' D: { a?: string; } & { [key: string]: unknown; };');
 });
 
-t.test('generate lets a project without a domain.ts store nothing', async (t) => {
+t.test('in a project without a domain.ts, `generate` writes an empty domain', async (t) => {
   const made = buildDomain(pathToFileURL(`${t.testdir({ books: {} })}/`));
   t.match(made.text, 'export const domain = {};\nexport const errors = addErrors({});');
 });
 
-t.test('a field named $ref gets a TypeScript type', async (t) => {
+t.test('a field with the name $ref is in the generated type', async (t) => {
   const Member = { type: 'object', properties: { $ref: { type: 'string' } }, required: ['$ref'] };
   const { document } = await load(t, toYaml({}, { components: { schemas: { Member } } }));
   t.match((await buildTypes(document)).text, /Member: \{\s+\$ref: string;/);

@@ -7,7 +7,7 @@ import { domain } from '../../src/generated/domain.ts';
 import { load } from '../added-operations.ts';
 import { edited } from '../edited-contract.ts';
 
-t.test('a problem of the contract is reported; any other error ends the command', (t) => {
+t.test('the commands list the problems of a contract, but an error such as a full disk is thrown', (t) => {
   const throwing = (error: Error) => () => {
     throw error;
   };
@@ -16,7 +16,7 @@ t.test('a problem of the contract is reported; any other error ends the command'
   t.end();
 });
 
-t.test('an error code that a service with collections never uses is a problem of the contract', async (t) => {
+t.test('if the contract declares an error code that no collection uses, the build fails', async (t) => {
   const withCode = edited(({ schemas }) => schemas.ErrorCode['x-extensible-enum'].push('pet_lost'));
   const parts = { toErrorBody, domain, verifyToken: undefined };
   const contract = await load(t, withCode);

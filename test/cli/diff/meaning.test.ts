@@ -16,7 +16,7 @@ const { RUNS = '1000', SEED = '1' } = process.env;
 const expanded = (schema: Json) => expandContract({ schema }).schema;
 
 t.test(
-  'requests stay valid after a change that the diff calls compatible, and replies were valid before it',
+  'after a change that `diff` does not call breaking, old requests are valid, and new replies fit the old schema',
   async (t) => {
     let fine = 0;
     const values = fc.array(value, { minLength: 10, maxLength: 10 });

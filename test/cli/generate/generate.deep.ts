@@ -18,7 +18,7 @@ const contracts: [sentence: string, problem: string, edit: Edit][] = [
 ];
 
 for (const [sentence, problem, edit] of contracts) {
-  t.test(`${sentence} is an error with one line, and generate writes nothing`, async (t) => {
+  t.test(`\`generate\` prints one line for ${sentence}, and writes nothing`, async (t) => {
     const folder = copyProject(t, edited(edit));
     const generated = readCopied(folder, 'src/generated/contract.ts');
     const { status, stderr } = generate(folder);
@@ -28,7 +28,7 @@ for (const [sentence, problem, edit] of contracts) {
   });
 }
 
-t.test('a nullable 64-bit integer has the TypeScript type bigint | null', async (t) => {
+t.test('`generate` gives a nullable 64-bit integer the TypeScript type bigint | null', async (t) => {
   const owner = { type: ['integer', 'null'], format: 'int64' };
   const folder = copyProject(
     t,
@@ -40,7 +40,7 @@ t.test('a nullable 64-bit integer has the TypeScript type bigint | null', async 
   t.match(readCopied(folder, 'src/generated/contract.ts'), /^ *owner\?: bigint \| null;$/m);
 });
 
-t.test('generate warns about a body that may not fit its record, and fails for a body that does not fit', (t) => {
+t.test('`generate` warns about a request body that may not fit its record, and fails for one that does not', (t) => {
   const withPattern = (pattern: string, maxLength: number): Edit => {
     return ({ Pet, PetName }) => (Pet.properties.name = { ...PetName, pattern, maxLength });
   };
@@ -64,7 +64,7 @@ t.test('generate warns about a body that may not fit its record, and fails for a
   t.end();
 });
 
-t.test('generate fails with one line for a schema that refers only to itself, and writes nothing', async (t) => {
+t.test('`generate` prints one line for a schema that refers only to itself, and writes nothing', async (t) => {
   const contract = edited(({ schemas, NewPet }) => {
     schemas.Nickname = { allOf: [{ $ref: '#/components/schemas/Nickname' }] };
     NewPet.properties.nickname = { $ref: '#/components/schemas/Nickname' };
@@ -80,7 +80,7 @@ t.test('generate fails with one line for a schema that refers only to itself, an
   t.equal(readCopied(folder, 'src/generated/contract.ts'), generated, 'generate does not change the generated types');
 });
 
-t.test('generate fails for a regular expression that could block the server, and writes nothing', async (t) => {
+t.test('`generate` fails for a regular expression that could block the server, and writes nothing', async (t) => {
   const folder = copyProject(
     t,
     edited(({ NewPet }) => (NewPet.properties.nickname = { type: 'string', pattern: '^(a+)+$', writeOnly: true })),
@@ -91,7 +91,7 @@ t.test('generate fails for a regular expression that could block the server, and
 });
 
 t.test(
-  'generated code imports each handler from the file named after its operationId, even in kebab-case',
+  'the code of `generate` imports the handler of the operation list-pets from handlers/list-pets.ts',
   async (t) => {
     const yaml = edited(({ listPets, getPet }) => {
       listPets.operationId = 'list-pets';
@@ -107,7 +107,7 @@ t.test(
   },
 );
 
-t.test('after the folder of a collection is renamed, generate finds its domain.ts', async (t) => {
+t.test("`generate` finds a collection's domain.ts after its folder is renamed", async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -121,7 +121,7 @@ t.test('after the folder of a collection is renamed, generate finds its domain.t
   t.match(readCopied(folder, 'src/generated/domain.ts'), "import { pets } from '../animals/domain.ts';");
 });
 
-t.test('generate reports migrations that would stop the start', async (t) => {
+t.test('`generate` fails for migrations with which the server would not start, such as a missing number', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -146,7 +146,7 @@ t.test('generate reports migrations that would stop the start', async (t) => {
   );
 });
 
-t.test('generate warns about a filter or an order without an index, and fails if its column is missing', async (t) => {
+t.test('`generate` warns about a filter or order without an index, and fails if its column is missing', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),
@@ -177,7 +177,7 @@ t.test('generate warns about a filter or an order without an index, and fails if
   }
 });
 
-t.test('generate reports an error code that no collection declares, with the line to write', async (t) => {
+t.test('if no collection declares an error code of the contract, `generate` prints the line to write', async (t) => {
   const folder = copyProject(
     t,
     edited(() => {}),

@@ -283,7 +283,7 @@ async function putEverywhere(text: string, skeleton: Skeleton, check: (contract:
 
 for (const [name, text] of WORST) {
   t.test(
-    `generated code contains the hostile text only as text, wherever a contract accepts it: ${name}`,
+    `generated code contains this hostile text only as text, wherever a contract accepts it: ${name}`,
     async (t) => {
       const count = await putEverywhere(text, ALL, check);
       t.ok(count > ALL.marks.length / 2, `${count} places take it`);
@@ -304,7 +304,7 @@ for (const [name, text] of WORST) {
   });
 }
 
-t.test('hostile texts in random positions of a contract stay texts in generated code', async (t) => {
+t.test('if a contract has hostile texts in random positions, generated code contains them only as texts', async (t) => {
   const place = fc.tuple(
     fc.constantFrom(...ALL.marks),
     fc.oneof(fc.constantFrom(...WORST.map(([, text]) => text)), HOSTILE),
@@ -318,7 +318,7 @@ t.test('hostile texts in random positions of a contract stay texts in generated 
   await runProperties(t, [property], 1 / 20);
 });
 
-t.test('generated code never contains a name that is not a valid identifier', async (t) => {
+t.test('the code generator throws an error for a name that is not a valid identifier', async (t) => {
   for (const name of ['a b', 'a;', '', "a'", 'a.b', '1', 'a\u2028'])
     t.throws(() => checkedName(name), { message: `${JSON.stringify(name)} cannot be a name in generated code` });
 });

@@ -125,7 +125,7 @@ function writeProject(t: Test): string {
   return folder;
 }
 
-t.test('a service whose records have read-only and write-only fields is generated, compiled and served', async (t) => {
+t.test('`generate` makes a service with read-only and write-only fields that compiles and works', async (t) => {
   const folder = writeProject(t);
   t.match(generate(folder), { status: 0 });
   const env = { ...process.env, NODE_V8_COVERAGE: '', TAP_CHILD_ID: '' };

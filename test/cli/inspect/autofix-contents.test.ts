@@ -33,7 +33,7 @@ function fixed(content: Json, components?: Json, method?: string): { content: Js
   return { content: document.components.requestBodies.Body.content, changes };
 }
 
-t.test('autofix makes a body with a misleading schema binary, and reports it once', async (t) => {
+t.test('if a body that is not JSON has a schema that does not describe bytes, autofix makes it binary', async (t) => {
   const schemas = [
     { type: 'object', format: 'file' },
     { type: 'string', format: 'base64' },
@@ -50,7 +50,7 @@ t.test('autofix makes a body with a misleading schema binary, and reports it onc
 });
 
 t.test(
-  'autofix does not change a body that is served, stands next to JSON, belongs to a GET or cannot be read',
+  'autofix does not change a body that can be served, has a JSON alternative, belongs to a GET or cannot be read',
   async (t) => {
     const form = { schema: { properties: { a: string } } };
     const odd = { schema: { type: 'object' } };
@@ -91,7 +91,7 @@ t.test('autofix corrects misspelt media types, unless the correct one is also de
 });
 
 t.test(
-  'autofix removes an invalid media type next to a valid one; a body without a media type becomes JSON',
+  'autofix removes an invalid media type if the body has a valid one; a body without media types becomes JSON',
   async (t) => {
     const reply = { description: '', content: { token: {}, 'application/json': {} } };
     const document = documentWith({ 'codecs=opus': {}, 'audio/ogg': {} }, { responses: { Token: reply } });
@@ -109,7 +109,7 @@ t.test(
   },
 );
 
-t.test('autofix makes a form without fields binary', async (t) => {
+t.test('if the schema of a form declares no fields, autofix makes the body binary', async (t) => {
   const schemas = [
     undefined,
     string,
@@ -127,7 +127,7 @@ t.test('autofix makes a form without fields binary', async (t) => {
   }
 });
 
-t.test("autofix joins the parts of a form's schema into one object if the meaning stays the same", async (t) => {
+t.test("autofix merges the allOf of a form's schema into one object if the meaning stays the same", async (t) => {
   const schemas = { Named: { type: ['object', 'null'], required: ['name'], properties: { name: string } } };
   const named = { $ref: '#/components/schemas/Named' };
   const parts = { nullable: true, allOf: [named, { properties: { file: BINARY }, required: ['file'] }] };
@@ -149,7 +149,7 @@ const fill = async ({ body }: Json) => {
   return { status: 200, body: taken };
 };
 
-t.test("autofix treats keywords next to a form's $ref as the OpenAPI version of the contract defines", async (t) => {
+t.test("autofix merges keywords next to a form's $ref in OpenAPI 3.1, and ignores them in 3.0", async (t) => {
   const A = { minProperties: 1, allOf: [{ properties: { a: string, b: string }, additionalProperties: false }] };
   const schema = { $ref: '#/components/schemas/A', required: ['a'], minProperties: 2 };
   for (const openapi of ['3.1.0', '3.0.3']) {
@@ -166,7 +166,7 @@ t.test("autofix treats keywords next to a form's $ref as the OpenAPI version of 
   }
 });
 
-t.test('a form whose schema is a oneOf is checked field by field, and as a whole', async (t) => {
+t.test('after autofix, a form with a oneOf is served: each field is checked, and the form as a whole', async (t) => {
   const kind = (name: string, fields: Json) => ({
     ...{ type: 'object', required: Object.keys(fields), additionalProperties: false },
     properties: { kind: { type: 'string', enum: [name] }, note: string, ...fields },
@@ -200,7 +200,7 @@ const image = () => ({ content: { 'image/png': { schema: { type: 'string', forma
 const ERROR = { type: 'object', properties: { text: { type: 'string' } } };
 
 t.test(
-  'autofix adds JSON to a declared error that is neither JSON nor text, because the server sends it as such',
+  'autofix adds JSON to a declared error that is neither JSON nor text, because the server sends errors as JSON',
   async (t) => {
     const document = contractWith({ 200: image(), 400: image(), '5XX': { content: { 'application/xml': {} } } });
     t.match(await judged(t, document), [
@@ -217,7 +217,7 @@ t.test(
   },
 );
 
-t.test('autofix gives an added JSON error the schema of the other errors if they share one', async (t) => {
+t.test('if autofix adds JSON to an error, the schema is that of the other errors if they share one', async (t) => {
   const added = (...errors: Json[]) => {
     const [first, second] = errors.map(of);
     const document = contractWith({ 400: image(), 401: first, 500: second ?? first });
@@ -248,14 +248,14 @@ t.test(
   },
 );
 
-t.test('autofix corrects a reply that several operations share once, at its definition', async (t) => {
+t.test('autofix corrects a reply in components once, even if several operations use it', async (t) => {
   const document = contractWith({}, { components: { responses: { Bad: { description: '', ...image() } } } });
   const ref = { $ref: '#/components/responses/Bad' };
   document.paths['/a'].get.responses = { 400: ref, default: ref };
   t.match(autofix(document), [/^\/components\/responses\/Bad\/content: application\/json is added/]);
 });
 
-t.test('autofix makes a declared header a plain text if the server sends it in another format', async (t) => {
+t.test('if the server sends a header in another format than declared, autofix declares it as a text', async (t) => {
   const headers = () => ({
     'Retry-After': { schema: { type: 'string', format: 'date-time' } },
     'x-request-id': { schema: { type: 'string', format: 'uuid' } },
@@ -276,7 +276,7 @@ t.test('autofix makes a declared header a plain text if the server sends it in a
   t.strictSame(await judged(t, document), []);
 });
 
-t.test('autofix does not change a declared header that fits the header of the server', async (t) => {
+t.test('autofix does not change a declared header if the header that the server sends fits it', async (t) => {
   const retry = { 'Retry-After': { required: true, schema: { type: 'integer', maximum: 86400n } }, 'X-Request-Id': {} };
   const document = contractWith({ 429: { headers: retry }, default: { headers: { 'Retry-After': {} } } });
   const before = structuredClone(document);
@@ -284,7 +284,7 @@ t.test('autofix does not change a declared header that fits the header of the se
   t.strictSame(document, before);
 });
 
-t.test('autofix keeps a Retry-After with a bound of OpenAPI 3.0, and one that it cannot correct', async (t) => {
+t.test('autofix does not change a Retry-After with exclusiveMinimum: true in OpenAPI 3.0', async (t) => {
   const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
   const older = { ...contractWith({ 503: { headers: { 'Retry-After': { schema } } } }), openapi: '3.0.3' };
   t.strictSame(autofix(older), []);
@@ -293,7 +293,7 @@ t.test('autofix keeps a Retry-After with a bound of OpenAPI 3.0, and one that it
 });
 
 t.test(
-  "a header that a handler's reply shares with a server error stays required in the handler's reply",
+  "if autofix makes a header optional in a server error, the header stays required in a handler's reply",
   async (t) => {
     const X = () => ({ required: true, schema: { type: 'string' } });
     const headers = () => ({ 'X-Server': { $ref: '#/components/headers/X' } });
@@ -310,7 +310,7 @@ t.test(
   },
 );
 
-t.test('autofix makes a header of an error optional if the server never sends it', async (t) => {
+t.test('if an error requires a header that the server never sends, autofix makes the header optional', async (t) => {
   const headers = () => ({ 'X-Server': { required: true, schema: { type: 'string' } } });
   const document = contractWith({ 200: { headers: headers() }, default: { headers: headers() } });
   t.match(await judged(t, document), ['response default: header X-Server is required, and not sent']);

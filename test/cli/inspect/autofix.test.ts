@@ -24,7 +24,7 @@ const STRING = { type: 'string' };
 const OBJECT = { type: 'object', properties: { a: STRING } };
 const NOWHERE = { $ref: '#/components/schemas/Nowhere' };
 
-t.test('autofix removes a keyword with an invalid value from a schema, and reports its location', async (t) => {
+t.test("autofix removes a schema keyword with an invalid value, and prints the keyword's JSON Pointer", async (t) => {
   const wrong: Json = {
     ...{ title: 1, description: 2, deprecated: 'yes', examples: 'a', $id: 'https://a' },
     ...{ type: 'datetime', required: true },
@@ -39,7 +39,7 @@ t.test('autofix removes a keyword with an invalid value from a schema, and repor
 });
 
 t.test(
-  'autofix removes the quotes around a number, and removes int64 from schemas that are not integers',
+  'autofix removes the quotes around a number, and removes format: int64 from a schema of type string',
   async (t) => {
     const document = contractWith({ minimum: '1', maximum: 'x', items: { type: 'string', format: 'int64' } });
     t.match(autofix(document), [/minimum is written without quotes/, /format is taken out: it cannot be "int64"/]);
@@ -47,13 +47,13 @@ t.test(
   },
 );
 
-t.test('autofix removes the quotes around a boolean; any other text stays and is reported', async (t) => {
+t.test('autofix removes the quotes around true and false, and keeps any other text in their place', async (t) => {
   const document = contractWith({ writeOnly: 'true', deprecated: 'false', readOnly: 'yes', enum: 'a' });
   t.match(autofix(document), [/writeOnly is written without quotes/, /deprecated is written without quotes/]);
   t.strictSame(schemaOf(document), { writeOnly: true, deprecated: false, readOnly: 'yes', enum: 'a' });
 });
 
-t.test('autofix writes an exclusive bound of true or false as a number in OpenAPI 3.1, and keeps it in 3.0', (t) => {
+t.test('autofix rewrites exclusiveMaximum: true as a number in OpenAPI 3.1, and keeps it in 3.0', (t) => {
   const of = () => ({ maximum: 5, exclusiveMaximum: true, minimum: 1, exclusiveMinimum: false });
   const document = contractWith({ allOf: [of(), { exclusiveMinimum: true }, { exclusiveMaximum: 2 }] });
   t.match(autofix(document), [
@@ -74,7 +74,7 @@ const parameter = (schema: Json, others: Json = {}) => ({
   ...others,
 });
 
-t.test('autofix removes allowEmptyValue if the schema already allows an empty text', (t) => {
+t.test("autofix removes allowEmptyValue if the parameter's schema already allows an empty text", (t) => {
   const taken = [
     parameter(TEXT),
     parameter({ type: 'array', items: TEXT }),
@@ -102,7 +102,7 @@ t.test('autofix removes allowEmptyValue if the schema already allows an empty te
   t.end();
 });
 
-t.test('autofix reads the bounds of OpenAPI 3.0; a schema that it cannot repair stays and is reported', async (t) => {
+t.test('autofix allows an empty value for a parameter of OpenAPI 3.0 with exclusiveMinimum: true', async (t) => {
   const schema = { type: 'integer', minimum: 0, exclusiveMinimum: true };
   const older = contractWith(OBJECT, { operation: { parameters: [parameter(schema)] }, others: { openapi: '3.0.3' } });
   t.match(autofix(older), [/allowEmptyValue is written into its schema$/]);
@@ -110,7 +110,7 @@ t.test('autofix reads the bounds of OpenAPI 3.0; a schema that it cannot repair 
   t.strictSame(autofix(broken), []);
 });
 
-t.test('a parameter that autofix lets be empty keeps the default of the schema that it refers to', async (t) => {
+t.test("if autofix lets a parameter be empty, the parameter keeps the default of its schema's $ref", async (t) => {
   const [Size, Large] = [4, 9007199254740993n].map((value) => ({ type: 'integer', default: value }));
   const refer = { $ref: '#/components/schemas/Size' };
   const parameters = [parameter(refer), parameter({ $ref: '#/components/schemas/Large' }, { name: 'r' })];
@@ -121,7 +121,7 @@ t.test('a parameter that autofix lets be empty keeps the default of the schema t
   t.equal(large.schema.default, 9007199254740993n, 'with every digit');
 });
 
-t.test('autofix writes allowEmptyValue into the schema of its parameter', async (t) => {
+t.test("autofix replaces allowEmptyValue by an alternative for the empty text in the parameter's schema", async (t) => {
   const parameters = [
     parameter({ type: 'integer', minimum: 1, default: 5 }, { name: 'count' }),
     parameter({ type: 'array', items: { type: 'boolean' } }, { name: 'flags' }),
@@ -141,7 +141,7 @@ t.test('autofix writes allowEmptyValue into the schema of its parameter', async 
   for (const wrong of ['count=0', 'count=x', 'flags=1', 'text=a']) t.equal((await send(wrong)).status, 400, wrong);
 });
 
-t.test('autofix corrects the schema of a parameter, but not the value of its example', async (t) => {
+t.test('autofix corrects the schema of a parameter, but not an example that looks like a schema', async (t) => {
   const examples = { one: { value: { schema: { minimum: '1' } } } };
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'integer', minimum: '1' }, examples }];
   const document = contractWith(OBJECT, { operation: { parameters } });
@@ -151,7 +151,7 @@ t.test('autofix corrects the schema of a parameter, but not the value of its exa
   ]);
 });
 
-t.test('autofix does not change components of an unknown kind, nor int64 next to a $ref', async (t) => {
+t.test('autofix does not change x- fields of components, nor format: int64 next to a $ref', async (t) => {
   const components = { 'x-note': 'abc', 'x-more': { a: 1 }, schemas: { Id: { type: 'integer' } } };
   const document = contractWith({ $ref: '#/components/schemas/Id', format: 'int64' }, { components });
   const before = structuredClone(document);
@@ -166,7 +166,7 @@ const requestWith = (a: Json, components: Json = {}) => {
 };
 
 t.test(
-  'autofix removes a default that breaks its own schema, because each request without the value would be a 400',
+  'autofix removes a default that breaks its schema, because each request without the field would get a 400',
   async (t) => {
     const wrong: [schema: Json, value: unknown][] = [
       [{ type: 'integer' }, '5'],
@@ -201,7 +201,7 @@ t.test(
   },
 );
 
-t.test('autofix removes an invalid default only if the server would fill it in', async (t) => {
+t.test('autofix removes an invalid default only in schemas whose defaults the server adds to requests', async (t) => {
   const wrong = { type: 'integer', default: 'a' };
   const components = { schemas: { A: { properties: { b: { items: { additionalProperties: wrong } } } } } };
   t.match(autofix(requestWith({ allOf: [{ $ref: '#/components/schemas/A' }] }, structuredClone(components))), [
@@ -217,7 +217,7 @@ t.test('autofix removes an invalid default only if the server would fill it in',
   t.strictSame(autofix(contractWith({}, { others: { webhooks: { a: { post } } } })), []);
 });
 
-t.test('autofix does not check a default against a regular expression that could take years', async (t) => {
+t.test('autofix ends quickly for a default with a regular expression of exponential time', async (t) => {
   const text = `${'a'.repeat(60)}!`;
   const slow = { pattern: '^(a+)+$' };
   for (const one of [
@@ -231,11 +231,11 @@ t.test('autofix does not check a default against a regular expression that could
   t.match(autofix(requestWith({ pattern: '^[a-z]+$', default: text })), [/its own schema refuses it/]);
 });
 
-t.test('autofix treats a $ref that is not a URI as one that leads nowhere', async (t) => {
+t.test('autofix removes an example with a $ref that is not a valid URI', async (t) => {
   t.match(autofix(contractWith({ ...OBJECT, example: { $ref: '#/%' } })), [/schema\/example is taken out/]);
 });
 
-t.test('autofix changes nothing in a valid contract, even if fields or values are named like keywords', async (t) => {
+t.test('autofix changes nothing in a valid contract, even if its fields have the names of keywords', async (t) => {
   const fields = {
     type: { type: 'string' },
     required: true,
@@ -256,7 +256,7 @@ t.test('autofix changes nothing in a valid contract, even if fields or values ar
 });
 
 t.test(
-  'autofix removes a $ref that leads nowhere, together with the example, link or callback around it',
+  'autofix removes an example, link, callback or extension field that contains a $ref without a target',
   async (t) => {
     const cases: [Json, RegExp][] = [
       [contractWith({ ...OBJECT, example: { $ref: 'a' } }), /schema\/example is taken out: a reference in it leads to/],
@@ -271,7 +271,7 @@ t.test(
   },
 );
 
-t.test('autofix removes an unused component that it cannot repair', async (t) => {
+t.test('autofix removes an unused component that has a $ref without a target or refers only to itself', async (t) => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schemas = {
     ...{ Used: { allOf: [ref('Base')] }, Base: OBJECT, Unused: OBJECT, Any: true, Text: 'a', Gone: NOWHERE },
@@ -287,7 +287,7 @@ t.test('autofix removes an unused component that it cannot repair', async (t) =>
   t.strictSame(autofix({ paths: {} }), [], 'a contract without components has nothing to remove');
 });
 
-t.test('autofix removes documentation that is not text, and gives each response a description', async (t) => {
+t.test('autofix removes a summary that is not a text, and adds a missing description to a reply', async (t) => {
   const operation = { summary: null, operationId: 5, tags: [{ name: 'a' }], externalDocs: 'https://a' };
   const document = contractWith(OBJECT, { operation: { ...operation, description: 'Kept.' } });
   delete document.paths['/a'].post.responses['200'].description;
@@ -302,7 +302,7 @@ t.test('autofix removes documentation that is not text, and gives each response 
 const filed = (t: Test, text: string): string => `${t.testdir({ 'other.yaml': text })}/other.yaml`;
 
 t.test(
-  'contract:inspect lists the first twenty changes with their lines, and writes the changed contract',
+  '`contract:inspect` prints the first twenty changes with their lines, and writes the changed contract',
   async (t) => {
     const fields = Object.fromEntries([...Array(22).keys()].map((index) => [`f${index}`, { description: index }]));
     const text = stringify(contractWith({ type: 'object', properties: { ...fields, large: { maximum: 2n ** 60n } } }));
@@ -317,7 +317,7 @@ t.test(
   },
 );
 
-t.test("the list of changes names the contract's URL, and warns that comments are lost", async (t) => {
+t.test("the changes that `inspect` prints begin with the contract's URL, and warn if comments are lost", async (t) => {
   const told = async (text: string) => withFixes(filed(t, text), async (_, changes) => changes, 'https://a/b.yaml');
   const text = stringify(contractWith({ description: 1 }));
   const change = /^https:\/\/a\/b\.yaml:15:\d+: \/paths.*description is taken out: it cannot be 1$/;
@@ -328,14 +328,14 @@ t.test("the list of changes names the contract's URL, and warns that comments ar
     t.equal((await told(text.replace('Other', other))).length, 1, 'a # in a text does not begin a comment');
 });
 
-t.test('autofix does not touch a file that needs no change, or that cannot be read', async (t) => {
+t.test('autofix does not change a file that is valid or cannot be parsed', async (t) => {
   for (const text of ['a: [', '7', stringify(contractWith(OBJECT))]) {
     const file = filed(t, text);
     t.strictSame(await withFixes(file, async (...given) => given), [file, []]);
   }
 });
 
-t.test('autofix declares a required field that its schema does not declare, with any type', async (t) => {
+t.test('if a schema requires a field without declaring it, autofix declares the field with any type', async (t) => {
   const document = contractWith({ properties: { a: { type: 'string' } }, required: ['a', 'b/c'] });
   t.match(autofix(document), [/\/schema\/properties\/b~1c is written: it is required$/]);
   t.strictSame(schemaOf(document).properties, { a: { type: 'string' }, 'b/c': {} });
@@ -350,7 +350,7 @@ t.test('autofix declares a required field that its schema does not declare, with
 });
 
 t.test(
-  'autofix declares a required field of an allOf, with any type, unless another part of the allOf declares it',
+  'autofix declares a required field of an allOf with any type, unless another schema of the allOf declares it',
   async (t) => {
     const part = { type: 'object', required: ['stat', 'size'], properties: { state: {} } };
     const schema = { allOf: [{ properties: { size: {} } }, part] };
@@ -359,7 +359,7 @@ t.test(
   },
 );
 
-t.test('autofix makes a text that names a schema a $ref to the schema', async (t) => {
+t.test('autofix turns a text such as "#/components/schemas/A" in place of a schema into a $ref', async (t) => {
   const A = '#/components/schemas/A';
   const schema = { oneOf: [A, { type: 'object' }], properties: { a: A, b: 'string' }, items: A, default: A, title: A };
   const document = contractWith(schema, { components: { schemas: { A: { type: 'string' }, B: { allOf: [A] } } } });
@@ -372,7 +372,7 @@ t.test('autofix makes a text that names a schema a $ref to the schema', async (t
   t.strictSame(schemaOf(document), { ...schema, oneOf: [$ref, { type: 'object' }], properties, items: $ref });
 });
 
-t.test('autofix keeps a text that names something other than a schema', async (t) => {
+t.test('autofix does not turn a text into a $ref if its target is not a schema', async (t) => {
   const anyOf = [{ type: 'string' }];
   const components = { schemas: { A: { $defs: { B: {} }, anyOf, properties: { 0: {} }, enum: ['a'] } } };
   const prefix = '#/components/schemas/A';
@@ -383,14 +383,14 @@ t.test('autofix keeps a text that names something other than a schema', async (t
   for (const other of others) t.notMatch(told(other), [/items is written as a reference/], other);
 });
 
-t.test('autofix removes an unused component that has something else in place of a schema', async (t) => {
+t.test('autofix removes an unused component with a text or list in place of a schema', async (t) => {
   const schemas = { A: { properties: { a: 'string' } }, B: { oneOf: {} }, C: { items: { enum: 'a' } }, D: OBJECT };
   const document = contractWith(OBJECT, { components: { schemas } });
   t.match(autofix(document), [/schemas\/A is taken out: no operation uses it/, /schemas\/B is/, /schemas\/C is/]);
   t.strictSame(Object.keys(document.components.schemas), ['D']);
 });
 
-t.test('autofix removes null in place of a part of the contract; `security: null` stays and is reported', async (t) => {
+t.test('autofix removes fields that are null, such as parameters or links, but keeps `security: null`', async (t) => {
   const operation = { parameters: null, requestBody: null, callbacks: null, security: null };
   const document = contractWith({ properties: { content: null } }, { operation, others: { servers: null } });
   const { 200: done } = document.paths['/a'].post.responses;
@@ -404,7 +404,7 @@ t.test('autofix removes null in place of a part of the contract; `security: null
   t.equal(document.paths['/a'].post.security, null);
 });
 
-t.test('autofix lets a media type with the schema null accept anything', async (t) => {
+t.test('autofix removes a schema that is null, so that its media type accepts anything', async (t) => {
   const content = { 'application/json': null, 'text/csv': { schema: null } };
   const document = contractWith(OBJECT, { operation: { requestBody: { content } } });
   t.match(autofix(document), [
@@ -414,7 +414,7 @@ t.test('autofix lets a media type with the schema null accept anything', async (
   t.strictSame(content, { 'application/json': {}, 'text/csv': {} });
 });
 
-t.test('autofix reports an invalid URL of a server, of documentation or of a link', async (t) => {
+t.test('autofix replaces an invalid server URL by /, and removes invalid externalDocs and links', async (t) => {
   const externalDocs = { url: 'see the wiki' };
   for (const url of ['Your API URL', 'localhost:8080', 'localhost', 'api.example.com', '127.0.0.1', 'b:80']) {
     const document = contractWith(OBJECT, { operation: { externalDocs }, others: { servers: [{ url }] } });
@@ -453,7 +453,7 @@ t.test('autofix declares an undeclared path parameter as a text', async (t) => {
   t.strictSame(document.paths['/a/{b}/{c}'].post.parameters, [{ name: 'b', in: 'path' }, c]);
 });
 
-t.test('autofix adds no parameters to a path item that paths with different parameter names share', async (t) => {
+t.test('autofix adds no parameters to a path item that two paths with different parameter names share', async (t) => {
   const document = contractWith(OBJECT);
   const $ref = '#/components/pathItems/P';
   document.components.pathItems = { P: document.paths['/a'] };
@@ -496,7 +496,7 @@ t.test('autofix makes a oneOf an anyOf if each value of an alternative also fits
     t.strictSame(autofix(contractWith({ oneOf: [titled, other] }, { components })), [], JSON.stringify(other));
 });
 
-t.test('autofix opens a part of an allOf that excludes the fields of another part', async (t) => {
+t.test("if the schemas of an allOf exclude each other's fields, autofix lets them allow these fields", async (t) => {
   const closed = (name: string) => ({ type: 'object', properties: { [name]: STRING }, additionalProperties: false });
   const components = { schemas: { Base: closed('a') } };
   const base = { $ref: '#/components/schemas/Base' };
@@ -606,7 +606,7 @@ t.test(
 );
 
 t.test(
-  'autofix keeps a number that cannot become int64 like its alternative, and the error tells the fix',
+  'autofix does not make a number int64 as in the other alternative; the error of the contract names the fix',
   async (t) => {
     for (const other of [{ type: 'number' }, { type: 'integer', enum: [1] }]) {
       const document = contractWith({ anyOf: [INT64, other] });

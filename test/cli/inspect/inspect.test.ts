@@ -32,7 +32,7 @@ async function refusalsOf(file: string): Promise<string[]> {
   return [...text.matchAll(/refused: (.*)/g)].map(([, line = '']) => line.replace(file, 'contract.yaml'));
 }
 
-t.test('inspect prints that a contract can be served, and writes nothing', async (t) => {
+t.test('`inspect` prints each operation of a contract that can be served, and writes no file', async (t) => {
   t.strictSame(await inspectContract(fileOf('api-with-examples')), {
     text: `listVersionsv2       GET /    served
 getVersionDetailsv2  GET /v2  served
@@ -44,7 +44,7 @@ All of it is served: 2 operations.`,
   t.match((await inspectContract(one)).text, /^All of it is served: 1 operation\.$/m);
 });
 
-t.test('inspect prints all errors of a contract, each with its fix', async (t) => {
+t.test('`inspect` prints all errors of a contract, each with its fix', async (t) => {
   const file = edited(t, 'link', ({ paths }) => {
     const [user, owner, repository, merge] = Object.values<Json>(paths);
     delete user.get.responses['200'].links;
@@ -63,7 +63,7 @@ t.test('inspect prints all errors of a contract, each with its fix', async (t) =
 });
 
 t.test(
-  'if a contract has many operations, inspect lists only those that cannot be served and counts the others',
+  'if a contract has many operations, `inspect` lists only those that cannot be served and counts the others',
   async (t) => {
     const file = edited(t, 'api-with-examples', ({ paths }) => {
       for (let index = 0; index < 22; index++) paths[`/${index}`] = structuredClone(paths['/v2']);
@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-t.test('inspect gives the reason if it cannot read a contract; for Swagger 2 it names a converter', async (t) => {
+t.test('if `inspect` cannot read a contract, it prints the reason; for Swagger 2 it names a converter', async (t) => {
   const file = edited(t, 'petstore', (contract) => (contract.swagger = '2.0'));
   t.match(await refusalsOf(file), [/^contract\.yaml:1:1: it is OpenAPI 2\.0; convert it to 3\.1: npx @scalar/]);
   await t.rejects(inspectContract(fileOf('nothing')), { message: /no such file/ });
@@ -90,7 +90,7 @@ t.test('inspect gives the reason if it cannot read a contract; for Swagger 2 it 
   );
 });
 
-t.test('inspect --write copies a contract unchanged to a new file if nothing has to change', async (t) => {
+t.test('`inspect --write` copies a contract unchanged to a new file if nothing has to change', async (t) => {
   const out = `${t.testdir()}/out.yaml`;
   const file = fileOf('webhook');
   t.match(await inspectContract(file, { write: out }), {
@@ -105,7 +105,7 @@ t.test('inspect --write copies a contract unchanged to a new file if nothing has
   await t.rejects(inspectContract(file, { write: `${out}/a` }), { message: /a cannot be written: ENOTDIR: [^\n]*$/ });
 });
 
-t.test('inspect --write gives each operation an operationId, and the contract keeps its meaning', async (t) => {
+t.test('`inspect --write` adds missing operationIds, and the contract keeps its meaning', async (t) => {
   for (const name of Object.keys(OTHERS)) {
     const nameless = edited(t, name, ({ paths = {} }) => {
       for (const operation of Object.values<Json>(paths).flatMap(Object.values<Json>)) delete operation.operationId;
@@ -132,7 +132,7 @@ t.test('inspect --write gives each operation an operationId, and the contract ke
   }
 });
 
-t.test('inspect --write converts a contract from OpenAPI 3.0 to 3.1', async (t) => {
+t.test('`inspect --write` converts a contract from OpenAPI 3.0 to 3.1', async (t) => {
   const file = edited(t, 'petstore', (contract) => {
     contract.openapi = '3.0.3';
     contract.components.schemas.Pet.properties.tag = { type: 'string', nullable: true };
@@ -151,7 +151,7 @@ t.test('inspect --write converts a contract from OpenAPI 3.0 to 3.1', async (t) 
   t.strictSame(after.document, before.document);
 });
 
-t.test('inspect --write keeps operationIds; if two operations share one, the second gets another', async (t) => {
+t.test('`inspect --write` keeps operationIds; if two operations share one, the second gets another', async (t) => {
   const file = edited(t, 'petstore-expanded', ({ paths }) => {
     paths['/pets'].post.operationId = 'findPets';
     paths['x-theirs'] = { get: 'findPets' };
@@ -162,14 +162,14 @@ t.test('inspect --write keeps operationIds; if two operations share one, the sec
   t.strictSame(paths['x-theirs'], { get: 'findPets' });
 });
 
-t.test('inspect --write does not write a contract with errors', async (t) => {
+t.test('`inspect --write` writes no file for a contract with errors', async (t) => {
   const file = edited(t, 'petstore', ({ paths }) => (paths['/pets'].trace = paths['/pets'].get));
   const out = `${file}.out`;
   t.match(await inspectContract(file, { write: out }), { text: /TRACE is not served/, code: 1 });
   t.notOk(existsSync(out));
 });
 
-t.test('inspect lists the code that the team has to write, such as a token check or its own error form', async (t) => {
+t.test('`inspect` lists the code that a team has to write, such as src/tokens.ts or src/errors.ts', async (t) => {
   const { text } = await inspectContract(fileOf('tictactoe'));
   t.match(
     text,
@@ -181,7 +181,7 @@ t.test('inspect lists the code that the team has to write, such as a token check
   });
 });
 
-t.test('new, which writes src/errors.ts next, gets no hint to write it, unless no body fits', async (t) => {
+t.test('in `new`, the report asks the team to write src/errors.ts only if `new` finds no body that fits', async (t) => {
   t.match(await inspectContract(fileOf('uspto'), { new: true }), {
     text: /(?<!toErrorBody[\s\S]*)\nAll of it is served: 3 operations\.$/,
     code: 0,
@@ -195,7 +195,7 @@ t.test('new, which writes src/errors.ts next, gets no hint to write it, unless n
     t.match((await inspectContract(file, options)).text, /as described in the notes; new finds no body for each of /);
 });
 
-t.test('inspect never runs text of a third-party contract as code', async (t) => {
+t.test('`inspect` never runs text of a contract as code', async (t) => {
   const name = 'x\u2028;globalThis.hasRun=true//';
   const schema = { type: 'object', required: [name], properties: { [name]: { type: 'string', enum: ['a', 'b'] } } };
   const file = edited(t, 'api-with-examples', ({ paths }) => {
@@ -213,7 +213,7 @@ t.test('inspect never runs text of a third-party contract as code', async (t) =>
 const BOMB_SIZE = 4_000_000;
 const BOMB = gzipSync(Buffer.alloc(BOMB_SIZE));
 
-t.test('inspect can read a contract from a URL; if the download fails, one line gives the reason', async (t) => {
+t.test('`inspect` reads a contract from a URL; if the download fails, one line gives the reason', async (t) => {
   const server = createServer(({ url }, response) => {
     response.setHeader('connection', 'close');
     if (url === '/contract.yaml') response.end(readFileSync(fileOf('api-with-examples')));
@@ -264,18 +264,18 @@ function run(command: string, file: string) {
   return spawnSync(process.execPath, node, { encoding: 'utf8' });
 }
 
-t.test('inspect fails if a contract cannot be read', async (t) => {
+t.test("`inspect` exits with 1 if the contract's file does not exist", async (t) => {
   t.match(run('inspect', fileOf('nothing')), { status: 1, stdout: 'no such file' });
 });
 
-t.test('inspect fails for a path that is not a regular file, and does not wait for a pipe', async (t) => {
+t.test('`inspect` fails for a folder or a pipe as its contract, and does not wait for the pipe', async (t) => {
   const folder = t.testdir();
   execFileSync('mkfifo', [`${folder}/pipe`]);
   for (const name of [`${folder}/pipe`, folder])
     await t.rejects(inspectContract(name), { message: `${name} cannot be read: it is not a regular file` });
 });
 
-t.test('inspect, lint and diff print control characters of a third-party contract as codes', async (t) => {
+t.test('`inspect`, `lint` and `diff` print control characters in a contract as codes', async (t) => {
   const file = edited(t, 'api-with-examples', (contract) => {
     contract.paths['/\u001b]0;owned\u0007\nowned'] = { ...contract.paths['/v2'], put: contract.paths['/v2'].get };
     contract.components = { schemas: { '\u001b]0;owned\u0007': { type: 'string' } } };

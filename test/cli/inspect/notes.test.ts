@@ -22,7 +22,7 @@ async function noted(t: Test, source: Json, item: Json = {}): Promise<string[]> 
   return findNotes(await load(t, yaml)).map((note) => note.replace('operation find: ', ''));
 }
 
-t.test('inspect notes a parameter that is declared twice', async (t) => {
+t.test('`inspect` prints a note if a parameter is declared twice', async (t) => {
   const declare = (...names: string[]) =>
     names.map((one) => ({
       name: one,
@@ -37,7 +37,7 @@ t.test('inspect notes a parameter that is declared twice', async (t) => {
   t.strictSame(await noted(t, { parameters: declare('a', 'b') }), []);
 });
 
-t.test('inspect notes a variable without a default in the path prefix', async (t) => {
+t.test('`inspect` prints a note if a variable in the path prefix has no default', async (t) => {
   const notesOf = async (url: string, variables = {}) => {
     const document = { ...parse(contractOf({})), servers: [{ url, variables }] };
     return findNotes(await load(t, stringify(document)));
@@ -49,7 +49,7 @@ t.test('inspect notes a variable without a default in the path prefix', async (t
   t.strictSame(await notesOf('{origin}/v1'), []);
 });
 
-t.test('inspect notes each way in which the server differs from the contract', async (t) => {
+t.test('`inspect` prints a note for each field of an operation that the server ignores or changes', async (t) => {
   const servers = [{ url: '/other' }];
   const several = { content: { 'text/csv': {}, 'application/json': {} } };
   const cases: [source: Json, note: string, item?: Json][] = [
@@ -70,7 +70,7 @@ t.test('inspect notes each way in which the server differs from the contract', a
   t.strictSame(findNotes(await readOurs()), [], "the pet store's contract has no notes");
 });
 
-t.test('inspect notes which media types are accepted if a body allows a range of them', async (t) => {
+t.test('if a body allows a range of media types, such as */*, `inspect` notes which the server accepts', async (t) => {
   const of = async (...names: string[]) => {
     const content = Object.fromEntries(names.map((name) => [name, { schema: {} }]));
     const post = { operationId: 'echo', requestBody: { content }, responses: DONE };
@@ -84,7 +84,7 @@ t.test('inspect notes which media types are accepted if a body allows a range of
   t.strictSame(await of('application/json', 'application/merge-patch+json'), []);
 });
 
-t.test('inspect notes schemas that allow nothing, and keywords without effect', async (t) => {
+t.test('`inspect` prints a note for a schema that allows nothing and for a keyword without effect', async (t) => {
   const ofSchema = (schema: Json) => noted(t, { parameters: [{ name: 'q', in: 'query', schema }] });
   t.strictSame(await ofSchema({ type: 'integer', minLength: 1 }), [
     'minLength says nothing about what is of type integer',
@@ -101,7 +101,7 @@ t.test('inspect notes schemas that allow nothing, and keywords without effect', 
   t.strictSame(await ofSchema({ minLength: 1, type: 'string' }), []);
 });
 
-t.test('inspect notes each operation that has another name in code than in the contract', async (t) => {
+t.test('`inspect` prints a note if an operation has another name in code than in the contract', async (t) => {
   const yaml = contractOf({
     '/a/{b-c}': {
       get: {
@@ -116,7 +116,7 @@ t.test('inspect notes each operation that has another name in code than in the c
   ]);
 });
 
-t.test('contract:inspect prints the notes below its table', async (t) => {
+t.test('`contract:inspect` prints its notes below the table of operations', async (t) => {
   const file = `${t.testdir({ 'a.yaml': contractOf({ '/a': { get: { operationId: 'find', responses: DONE, servers: [{ url: '/b' }] } } }) })}/a.yaml`;
   t.match(
     (await inspectContract(file)).text,
@@ -138,14 +138,14 @@ t.test('a note that several replies or named operations share is printed once', 
   t.strictSame(toRemarks(await readJudged(file, { hasNormalForm: true })), notes);
 });
 
-t.test('inspect has no note on an operation under components.pathItems, or without responses', async (t) => {
+t.test('`inspect` prints no note for an operation in components.pathItems that declares no responses', async (t) => {
   const pathItems = { shared: { get: {} } };
   const document = { openapi: '3.1.0', info: { title: 'Other', version: '1' }, components: { pathItems } };
   const paths = { '/a': { $ref: '#/components/pathItems/shared' } };
   t.strictSame(findNotes(await load(t, stringify({ ...document, paths }))), []);
 });
 
-t.test('the mapping of a discriminator may name a schema without the path to it', async (t) => {
+t.test("a discriminator's mapping may contain a schema's name, such as Cat, instead of a $ref", async (t) => {
   const of = (kind: string) => ({ type: 'object', properties: { kind: { const: kind } } });
   const oneOf = [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }];
   const Pet = {

@@ -440,11 +440,11 @@ function run(...files: string[]) {
   return { status, stdout };
 }
 
-t.test("contract:lint accepts the pet store's contract", async (t) => {
+t.test("`contract:lint` accepts the pet store's contract", async (t) => {
   t.strictSame(run(), { status: 0, stdout: 'The contract keeps every rule.\n' });
 });
 
-t.test('contract:lint fails for a contract that breaks a rule, and prints the position', async (t) => {
+t.test('`contract:lint` fails for a contract that breaks a rule, and prints the line and column', async (t) => {
   const folder = styled(t, { 'broken.yaml': edited(({ Pet }) => delete Pet.description) });
   t.match(run(`${folder}/broken.yaml`), {
     status: 1,
@@ -452,7 +452,7 @@ t.test('contract:lint fails for a contract that breaks a rule, and prints the po
   });
 });
 
-t.test('the lint prints one message for each mistake of a broken contract', async (t) => {
+t.test('`lint` reports each mistake of a contract once', async (t) => {
   const broken = REFUSED.map(([, edit], index): [string, string] => [`broken-${index}.yaml`, edited(edit)]);
   const folder = styled(t, Object.fromEntries(broken));
   const files = broken.map(([file]) => `${folder}/${file}`);
@@ -465,7 +465,7 @@ t.test('the lint prints one message for each mistake of a broken contract', asyn
 });
 
 t.test(
-  'the lint accepts webhooks, callbacks, maps and conditions without the parts that operations and fields need',
+  '`lint` requires no operationId in webhooks and callbacks, and no descriptions in an if, else or not',
   async (t) => {
     const yaml = edited(({ contract, createPet, NewPet }) => {
       const sent = {
@@ -487,7 +487,7 @@ t.test(
 );
 
 t.test(
-  'a field may be declared next to the alternative that requires it, and the lint finds schemas by their names',
+  "`lint` accepts an anyOf that requires fields declared next to it, and a schema's name in a mapping",
   async (t) => {
     const lintOf = (edit: Edit) => lint(`${styled(t, { 'contract.yaml': edited(edit) })}/contract.yaml`);
     const asks = (field: string) => ({ required: [field] });
@@ -521,7 +521,7 @@ t.test(
   },
 );
 
-t.test('if a part of the contract has a type that no rule can read, the lint reports its position', async (t) => {
+t.test('`lint` reports a value of the wrong type with its position, and does not crash', async (t) => {
   const edits: [reported: RegExp, edit: Edit][] = [
     [/array/, ({ listPets }) => (listPets.security = { bearerAuth: [] })],
     [/components.*object/, ({ contract }) => (contract.components = null)],
@@ -546,7 +546,7 @@ t.test('if a part of the contract has a type that no rule can read, the lint rep
   }
 });
 
-t.test('the lint also requires the items of a map in a request to be closed', async (t) => {
+t.test('`lint` reports a map in a request if its values are objects that allow any field', async (t) => {
   const yaml = edited(({ NewPet }) => {
     const open = { type: 'object', description: 'Open.' };
     NewPet.properties.words = { description: 'Words.', type: 'object', additionalProperties: open };
@@ -554,7 +554,7 @@ t.test('the lint also requires the items of a map in a request to be closed', as
   t.match(await lint(`${styled(t, { 'contract.yaml': yaml })}/contract.yaml`), OPEN);
 });
 
-t.test('the lint reports a document that is not OpenAPI without crashing', async (t) => {
+t.test('`lint` reports a document that is not OpenAPI, and does not crash', async (t) => {
   const bare = edited((parts) => {
     delete parts.contract.info;
     delete parts.contract.servers;
@@ -583,7 +583,7 @@ t.test('the lint reports a document that is not OpenAPI without crashing', async
   );
 });
 
-t.test('a $ref to another host is an error of the lint, which makes no request', async (t) => {
+t.test('`lint` reports a $ref to another host as an error, and sends no request to the host', async (t) => {
   const server = createServer((_, reply) => reply.end('type: string')).listen(0, '127.0.0.1');
   let requests = 0;
   server.on('request', () => requests++);
@@ -595,13 +595,13 @@ t.test('a $ref to another host is an error of the lint, which makes no request',
   server.close();
 });
 
-t.test('the lint reports a file that is missing or not YAML', async (t) => {
+t.test('`lint` reports a file that is missing or not YAML', async (t) => {
   const folder = styled(t, { 'broken.yaml': 'info: [' });
   t.match(await lint(`${folder}/broken.yaml`), /broken\.yaml:\n {2}unexpected end of the stream[^\n]*\n$/);
   t.match(await lint(`${folder}/missing.yaml`), /missing\.yaml:\n.* no such file/);
 });
 
-t.test('the lint reports a format that nothing checks', async (t) => {
+t.test('`lint` reports a format that the server does not know', async (t) => {
   const yaml = edited(({ components }) => (components.schemas.PetName.format = 'nam'));
   const report = await lint(`${styled(t, { 'contract.yaml': yaml })}/contract.yaml`);
   t.match(

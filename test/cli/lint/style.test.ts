@@ -54,7 +54,7 @@ async function lintIn(t: Test, files: Record<string, string>) {
   return lint([`${t.testdir(files)}/contract.yaml`]);
 }
 
-t.test('a third-party contract has no lint errors, and responses that the server adds are warnings', async (t) => {
+t.test('`lint` finds no errors in third-party contracts, and warns of replies that they do not declare', async (t) => {
   const { text, hasErrors } = await lintIn(t, { 'contract.yaml': contractOf() });
   t.equal(hasErrors, false, text);
   t.match(text, /^ {2}\S+contract\.yaml:\d+:\d+ {2}warn {2}contract-first\/declared-replies {2}operation add_book: /m);
@@ -65,13 +65,13 @@ t.test('a third-party contract has no lint errors, and responses that the server
   }
 });
 
-t.test('the lint accepts a contract that causes only warnings', async (t) => {
+t.test('`lint` exits with 0 for a contract that causes only warnings', async (t) => {
   const file = `${t.testdir({ 'contract.yaml': contractOf() })}/contract.yaml`;
   const { status, stdout } = spawnSync(process.execPath, [...NODE_ARGS, SCRIPT, 'lint', file], { encoding: 'utf8' });
   t.match({ status, stdout }, { status: 0, stdout: / warn / });
 });
 
-t.test('a mistake that breaks the service is a lint error, whatever style the contract has', async (t) => {
+t.test('`lint` reports a wrong example, field, security scheme or $ref as an error in any contract', async (t) => {
   const edits: [words: RegExp, edit: (contract: Json) => unknown][] = [
     [/does not fit its schema/, ({ components }) => (components.schemas.Book.properties.title.example = 7)],
     [/`summery` is not expected/, ({ paths }) => (paths['/books'].post.summery = 'Adds.')],
@@ -85,7 +85,7 @@ t.test('a mistake that breaks the service is a lint error, whatever style the co
   }
 });
 
-t.test('a redocly.yaml next to the contract adds rules, and can change the built-in rules', async (t) => {
+t.test('a redocly.yaml next to the contract can add rules to `lint` and change the built-in rules', async (t) => {
   const contract = contractOf(({ components }) => (components.schemas.Book.properties.title.example = 7));
   const rules = (text: string) => lintIn(t, { 'contract.yaml': contract, 'redocly.yaml': text });
   t.match(await rules('extends: [recommended]'), { text: /error +operation-summary/, hasErrors: true });
@@ -101,7 +101,7 @@ t.test('a redocly.yaml next to the contract adds rules, and can change the built
   });
 });
 
-t.test('a redocly.yaml with an unknown rule or severity causes a warning, even for rules of a plugin', async (t) => {
+t.test('`lint` warns of an unknown rule or severity in redocly.yaml, even in rules of a plugin', async (t) => {
   const lines = [
     'operation-sumary: error',
     'theirs/neverr: error',
@@ -143,7 +143,7 @@ t.test('a redocly.yaml with an unknown rule or severity causes a warning, even f
   );
 });
 
-t.test('the lint accepts an example in OpenAPI 3.0 that is null or omits read-only or write-only fields', async (t) => {
+t.test('`lint` accepts an OpenAPI 3.0 example that is null or omits read-only or write-only fields', async (t) => {
   const contract = contractOf((contract) => {
     contract.openapi = '3.0.3';
     const { Book } = contract.components.schemas;
@@ -157,7 +157,7 @@ t.test('the lint accepts an example in OpenAPI 3.0 that is null or omits read-on
   t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
 });
 
-t.test('the lint does not check an example at another URL', async (t) => {
+t.test('`lint` accepts an example with an externalValue, and does not check its value', async (t) => {
   const contract = contractOf(({ paths }) => {
     const { content } = paths['/books'].post.responses['200'];
     content['application/json'].examples = { one: { externalValue: 'https://books.example/one.json' } };
@@ -165,7 +165,7 @@ t.test('the lint does not check an example at another URL', async (t) => {
   t.equal((await lintIn(t, { 'contract.yaml': contract })).hasErrors, false);
 });
 
-t.test('contract:release accepts any style, and fails for mistakes', async (t) => {
+t.test('`contract:release` ignores rules of style, and fails for a contract with mistakes', async (t) => {
   const strict = 'extends: [recommended-strict]\nrules: { contract-first/declared-replies: error }';
   const folder = t.testdir({ 'contract.yaml': contractOf(), 'redocly.yaml': strict });
   const releaseIt = () => release(`${folder}/contract.yaml`, `${folder}/released`);
@@ -178,7 +178,7 @@ t.test('contract:release accepts any style, and fails for mistakes', async (t) =
   await t.rejects(releaseIt(), { message: /does not fit its schema/ });
 });
 
-t.test('the lint runs plugins of the team; inspect and new never run plugins of a third party', async (t) => {
+t.test('`lint` runs the plugins in redocly.yaml; `inspect` and `new` never run them', async (t) => {
   const { name, version } = JSON.parse(readFileSync('src/contract-first/package.json', 'utf8'));
   const prepare = () =>
     t.testdir({

@@ -11,7 +11,7 @@ import { copyProject, generate, readCopied } from '../project-copy.ts';
 const MAIN = fileURLToPath(new URL('../../../src/contract-first/cli/main.ts', import.meta.url));
 
 t.test(
-  'the migration command writes files for both databases and asks before data is lost; generate reports when it is due',
+  '`migration` writes files for both databases and asks before it drops a column; `generate` asks to run `migration`',
   (t) => {
     const folder = copyProject(
       t,

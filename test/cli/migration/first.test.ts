@@ -30,7 +30,7 @@ const DOMAINS: Record<string, AnyDomain> = { pets, books: { books }, lockers, me
 
 function testWritten(t: Test, prepare: (t: Test) => Open): void {
   for (const [name, domain] of Object.entries(DOMAINS)) {
-    t.test(`a start with the tables written for ${name} prints neither an error nor a warning`, async (t) => {
+    t.test(`a store with the generated first migrations of ${name} opens without errors or warnings`, async (t) => {
       const warnings: string[] = [];
       const onWarning = (warning: string) => warnings.push(warning);
       const { store } = await prepare(t)(withWritten(t, domain), {}, { onWarning });
@@ -42,7 +42,7 @@ function testWritten(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testWritten, {});
 
-t.test('the generated first migration of a collection reads like one that a team would write', (t) => {
+t.test('the generated first migration of a collection is the expected, readable SQL', (t) => {
   const [, , { sqlite, postgres } = { sqlite: '', postgres: '' }] = writeFirstMigrations(tenants);
   t.equal(
     sqlite,

@@ -66,7 +66,7 @@ function testNext(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testNext, {});
 
-t.test('if a change could lose data, the migration command asks first and writes nothing', (t) => {
+t.test('if a change of domain.ts could lose data, `migration` asks first and writes no file', (t) => {
   const toDomain = buildDomain(t);
   const first = toDomain(FIRST, { unique: [{ fields: ['colour'], code: 'taken' }] });
   writeNext(first, 'first', NONE);

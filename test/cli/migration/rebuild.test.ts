@@ -91,7 +91,7 @@ function buildOpen(t: Test, prepare: (t: Test) => Open) {
 
 function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
   t.test(
-    'a generated migration changes types, constraints and references, and keeps records, children, triggers and indexes',
+    'a generated migration can change column types and foreign keys, and keeps records, their children and indexes',
     async (t) => {
       const toDomain = buildDomain(t);
       const open = buildOpen(t, prepare);
@@ -150,7 +150,7 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    'a generated migration keeps the order of records with UUIDs, and may make a unique set ignore case',
+    'a generated migration keeps the order of records with UUIDs, and can make a unique field ignore case',
     async (t) => {
       const toDomain = buildDomain(t);
       const open = buildOpen(t, prepare);
@@ -173,7 +173,7 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
   );
 
   t.test(
-    'a generated migration drops the foreign key of a removed reference, and adds that of a new one',
+    'if domain.ts replaces one reference by another one, a generated migration replaces the foreign key',
     async (t) => {
       const toDomain = buildDomain(t);
       const open = buildOpen(t, prepare);
@@ -197,7 +197,7 @@ function testRebuilds(t: Test, prepare: (t: Test) => Open): void {
 onBoth(t, testRebuilds, {});
 
 t.test(
-  'a generated SQLite migration keeps what a team added; the command asks about triggers on a dropped column',
+  'a generated SQLite migration keeps triggers that a team added; `migration` asks about those on a dropped column',
   (t) => {
     const toDomain = buildDomain(t);
     const first = toDomain(FIRST, { unique: [{ fields: ['colour'], code: 'taken' }] });

@@ -100,7 +100,7 @@ const toColumns = (toType: (change: Change) => ColumnType): AnyDescription['colu
   Object.fromEntries(CHANGES.map((change, place) => [`field${place}`, optional(toType(change))]));
 
 function testTypes(t: Test, prepare: (t: Test) => Open): void {
-  t.test('a generated migration changes the type of any field, and each record keeps its value', async (t) => {
+  t.test("a generated migration can change any column's type, and each record keeps its value", async (t) => {
     const toDomain = buildDomain(t);
     const open = buildOpen(t, prepare);
     const [first, second] = [toDomain(toColumns(([before]) => before)), toDomain(toColumns(([, after]) => after))];
@@ -119,7 +119,7 @@ function testTypes(t: Test, prepare: (t: Test) => Open): void {
   });
 
   for (const [before, after, value] of UNFIT)
-    t.test(`the value ${value} makes a migration to ${after} from ${before} fail, and stays unchanged`, async (t) => {
+    t.test(`a migration from ${before} to ${after} fails and changes nothing if a record contains ${value}`, async (t) => {
       const toDomain = buildDomain(t);
       const open = buildOpen(t, prepare);
       const first = toDomain({ size: optional(before) });
@@ -130,7 +130,7 @@ function testTypes(t: Test, prepare: (t: Test) => Open): void {
       await t.rejects(open(second), { message: /things\/0002-second\.sql/ });
     });
 
-  t.test('a generated migration drops unique sets, and can make them ignore case', async (t) => {
+  t.test('a generated migration can drop a unique constraint, and can make one ignore case', async (t) => {
     const toDomain = buildDomain(t);
     const open = buildOpen(t, prepare);
     const columns = { name: { type: 'text' }, colour: optional('text'), size: { type: 'int32' } } as const;
@@ -171,7 +171,7 @@ function testTypes(t: Test, prepare: (t: Test) => Open): void {
     t.match(await (await open(fifth)).create({ name: 'a' }), { name: 'a' });
   });
 
-  t.test('after a migration removes the tenants of a collection, records are found by their ids', async (t) => {
+  t.test('after a migration removes the tenants of a collection, the store finds records by their ids', async (t) => {
     const toDomain = buildDomain(t);
     const open = buildOpen(t, prepare);
     const columns = { id: { type: 'uuid', set: 'id' }, name: { type: 'text' } } as const;
@@ -187,7 +187,7 @@ function testTypes(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testTypes, {});
 
-t.test('the migration command also finds PostgreSQL types in files that a team wrote by hand', (t) => {
+t.test('`migration` also recognizes PostgreSQL column types in migrations that a team wrote by hand', (t) => {
   const toDomain = buildDomain(t);
   const columns = {
     pieces: optional('int64'),
