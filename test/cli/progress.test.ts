@@ -5,7 +5,7 @@ import { NODE_ARGS } from '../program.ts';
 
 const PROGRESS = new URL('../../src/contract-first/cli/progress.ts', import.meta.url);
 
-t.test('work that lets no timer run prints lines on standard error until it ends', (t) => {
+t.test('long work prints its progress on standard error even if it blocks the event loop', (t) => {
   const work = `
     const { withProgress } = await import(${JSON.stringify(PROGRESS.href)});
     const block = async () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);

@@ -45,7 +45,7 @@ async function runCurl(said: string): Promise<string> {
 }
 
 t.test(
-  'the sandbox serves a third-party contract without any preparation or key, and stores its records',
+  '`sandbox` serves a third-party contract without preparation or API keys, and stores the records that clients send',
   async (t) => {
     const { origin, said } = await open(t, PETSTORE);
     t.match(said(), /^Swagger Petstore: 3 operations, all stored in memory\.$/m);
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test('the curl command that the sandbox prints works unchanged', async (t) => {
+t.test('the curl command that `sandbox` prints creates a record, also with `--keys`', async (t) => {
   const { said } = await open(t, PETSTORE);
   t.match(await runCurl(said()), /^HTTP\/1\.1 201 /);
   const keyed = await open(
@@ -76,7 +76,7 @@ t.test('the curl command that the sandbox prints works unchanged', async (t) => 
   t.match(await runCurl(keyed.said()), /^HTTP\/1\.1 201 /);
 });
 
-t.test('with --keys, the sandbox requires API keys where the contract declares them', async (t) => {
+t.test('with `--keys`, `sandbox` requires API keys where the contract declares them', async (t) => {
   for (const [scheme, header] of [
     [{ type: 'http', scheme: 'basic' }, 'Authorization: Basic'],
     [{ type: 'apiKey', in: 'cookie', name: 'sid' }, 'Cookie: sid='],
@@ -102,7 +102,7 @@ t.test('with --keys, the sandbox requires API keys where the contract declares t
 });
 
 t.test(
-  "the sandbox follows each change of the contract's file; after a mistake, it keeps the last valid contract",
+  "`sandbox` serves each changed version of the contract's file; if a version has a mistake, it serves the last valid one",
   async (t) => {
     const file = write(
       t,
@@ -129,7 +129,7 @@ t.test(
   },
 );
 
-t.test('a sandbox that is closed while it reads a changed contract serves nothing afterwards', async (t) => {
+t.test('if `sandbox` is closed while it reads a changed contract, it does not serve the new contract', async (t) => {
   const contract = edited(() => {});
   const file = write(t, contract);
   const { origin, lines, close } = await open(t, file);
@@ -144,7 +144,7 @@ t.test('a sandbox that is closed while it reads a changed contract serves nothin
 });
 
 t.test(
-  'the sandbox replaces an invalid example by one made from the schema; an operation without any answers 501',
+  '`sandbox` replaces an invalid example by a value of the schema; if it finds none, the operation answers 501',
   async (t) => {
     const text = { type: 'string' };
     const replies: Record<string, [reply: Json, status: number, body?: string]> = {
@@ -178,7 +178,7 @@ t.test(
 );
 
 t.test(
-  'if the sandbox finds no request that would work, it serves the contract without printing a curl command',
+  'if `sandbox` finds no request that would succeed, it serves the contract but prints no curl command',
   async (t) => {
     const impossible = {
       description: 'x',
@@ -208,7 +208,7 @@ t.test(
 );
 
 t.test(
-  'the sandbox lists the parts of a contract that it cannot serve, one line each, and does not start',
+  '`sandbox` does not start if the contract has mistakes, and prints one line for each of the first ones',
   async (t) => {
     const wrong = Object.fromEntries(
       Array.from({ length: 25 }, (_, index) => [
@@ -229,7 +229,7 @@ t.test(
   },
 );
 
-t.test('the sandbox reports a port that is in use, and chooses a free port without --port', async (t) => {
+t.test('without `--port`, `sandbox` chooses a free port; with a `--port` in use, it does not start', async (t) => {
   const first = await open(t, PETSTORE, { port: undefined });
   const second = await open(t, PETSTORE, { port: undefined });
   t.not(first.origin, second.origin);
@@ -238,7 +238,7 @@ t.test('the sandbox reports a port that is in use, and chooses a free port witho
   });
 });
 
-t.test('a contract at a URL must be one file; the sandbox says so if it refers to another', async (t) => {
+t.test('`sandbox` reads a contract from a URL, but rejects one that refers to other files', async (t) => {
   const folder = t.testdir();
   copyFileSync(PETSTORE, join(folder, 'petstore.yaml'));
   const pages: Record<string, string> = {
@@ -258,7 +258,7 @@ t.test('a contract at a URL must be one file; the sandbox says so if it refers t
   await t.rejects(open(t, `${url}/wrong.json`), { message: /wrong\.json cannot be served:\n {2}/ });
 });
 
-t.test('the sandbox stores records in memory, without the samples that it used for checks', async (t) => {
+t.test('`sandbox` begins with empty tables, and stores records that clients create, change and delete', async (t) => {
   const { origin, said } = await open(t, write(t, JSON.stringify(books())));
   t.match(said(), /^Books: 6 operations, all stored in memory\.$/m);
   t.match(await sendJson(`${origin}/books`), { status: 200, body: { items: [], total: 0 } });
@@ -273,7 +273,7 @@ t.test('the sandbox stores records in memory, without the samples that it used f
 });
 
 t.test(
-  'an operation whose reply would break the contract answers with its example; the others store records',
+  'in `sandbox`, an operation whose reply from stored records could break the contract answers with its example',
   async (t) => {
     const contract = books(({ paths }) => {
       // This list must contain a certain book. Nobody can know whether it is among the stored ones.
@@ -294,7 +294,7 @@ t.test(
   },
 );
 
-t.test('bodies and replies of any media type are JSON on the page, in the printed curl, and in replies', async (t) => {
+t.test('if bodies have the media type */*, `sandbox` uses JSON in its replies, curl commands and pages', async (t) => {
   for (const type of ['*/*', 'application/*']) {
     const contract = books(({ paths, schemas }) => {
       schemas.Sign = { type: 'object', required: ['word'], properties: { word: { ...text, example: 'Highbury' } } };
@@ -327,7 +327,7 @@ t.test('bodies and replies of any media type are JSON on the page, in the printe
   }
 });
 
-t.test('a signal before the sandbox listens ends it, and no files stay behind', async (t) => {
+t.test('a signal before `sandbox` listens ends it, and it leaves no temporary files', async (t) => {
   const folder = t.testdir({ 'one.json': edited(() => {}), temporary: {} });
   const hook =
     "const { mkdtempSync } = fs; fs.mkdtempSync = (...args) => { process.kill(process.pid, 'SIGTERM'); return mkdtempSync(...args); }; syncBuiltinESMExports();";
@@ -347,7 +347,7 @@ t.test('a signal before the sandbox listens ends it, and no files stay behind', 
   t.strictSame([status, stdout, readdirSync(join(folder, 'temporary'))], [1, '', []]);
 });
 
-t.test('the sandbox answers 400 to a value that the body allows and the record does not', async (t) => {
+t.test('`sandbox` answers 400 to a value that the request body allows and the record does not', async (t) => {
   const contract = books(({ body }) => {
     Object.assign(body.properties, { title: { type: ['string', 'null'] }, state: text });
     body.properties.note = { type: ['string', 'null'] };
@@ -362,7 +362,7 @@ t.test('the sandbox answers 400 to a value that the body allows and the record d
   t.equal((await sendJson(`${origin}/books/${body.id}`, 'PATCH', { title: null })).status, 400);
 });
 
-t.test('the sandbox answers with examples for a resource that it cannot store; the others are stored', async (t) => {
+t.test('if `sandbox` cannot store a resource, it answers with examples, and stores other resources', async (t) => {
   const { paths, components, ...others } = books();
   const wrong = books(({ paths, book, body }) => {
     book.properties.title = body.properties.title = { type: 'number' };

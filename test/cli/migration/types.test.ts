@@ -119,7 +119,7 @@ function testTypes(t: Test, prepare: (t: Test) => Open): void {
   });
 
   for (const [before, after, value] of UNFIT)
-    t.test(`a migration from ${before} to ${after} fails and changes nothing if a record contains ${value}`, async (t) => {
+    t.test(`if ${value} is stored, a migration to ${after} from ${before} fails and changes nothing`, async (t) => {
       const toDomain = buildDomain(t);
       const open = buildOpen(t, prepare);
       const first = toDomain({ size: optional(before) });

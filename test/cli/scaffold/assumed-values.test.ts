@@ -25,7 +25,7 @@ const withFields =
     book.required.push(...Object.keys(fields));
   };
 
-t.test("with --assume, new gives a required field that no request sends the contract's example", async (t) => {
+t.test("with `--assume`, `new` sets a required field that no request sends to the contract's example", async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const author = {
     type: 'object',
@@ -55,7 +55,7 @@ t.test("with --assume, new gives a required field that no request sends the cont
   t.match([...without.reasons.values()][0], /Book\.url is required, and comes from nowhere/);
 });
 
-t.test('new does not store an example that breaks its schema', async (t) => {
+t.test('if an example breaks its schema, `new` sets the field to another value that fits', async (t) => {
   const code = { ...text, pattern: '^[A-Z]{3}$', example: 'abc' };
   const { collections } = await written(t, withFields({ code }), true);
   t.match(collections[0]?.files.get('src/books/domain.ts'), "code: { type: 'text', first: 'ABC' }, // assumed");
@@ -64,7 +64,7 @@ t.test('new does not store an example that breaks its schema', async (t) => {
   t.match([...reasons.values()][0], /Book\.code is required, and comes from nowhere/);
 });
 
-t.test("with --assume, new gives a required field next to the record in a reply the contract's example", async (t) => {
+t.test("if a reply requires a field beside the record, `new --assume` sets it to the contract's example", async (t) => {
   const envelope =
     (note: Json): Parameters<typeof books>[0] =>
     ({ paths }) => {
@@ -87,7 +87,7 @@ t.test("with --assume, new gives a required field next to the record in a reply 
   t.match([...reasons.values()][0], /the field note of its reply comes from nowhere/);
 });
 
-t.test('new stores a field that only requests have in a column that clients never see', async (t) => {
+t.test('`new` stores a field that is in requests but not in replies in a column that no reply shows', async (t) => {
   const { collections, reasons } = await written(
     t,
     ({ body }) => {
@@ -114,7 +114,7 @@ t.test('new stores a field that only refers to a secret, or says when it changed
 });
 
 t.test(
-  'new never stores a password: without it in replies it is dropped, otherwise no handlers are written',
+  '`new` never stores a password: it drops the field, or writes no handlers if a reply contains the field',
   async (t) => {
     const { collections } = await written(t, ({ body }) => Object.assign(body.properties, { password: text }), false);
     t.match(collections[0]?.handlers.get('createBook'), 'const { password: _, ...stored } = body;');
@@ -133,7 +133,7 @@ t.test(
 );
 
 t.test(
-  'new ignores parameters about the call, such as X-Request-ID; with --assume also those that are always sent',
+  '`new` ignores parameters such as X-Request-ID, and with `--assume` all other required parameters it does not know',
   async (t) => {
     const header = (name: string) => ({ name, in: 'header', required: true, schema: text });
     const edit: Parameters<typeof books>[0] = ({ paths }) => {

@@ -21,7 +21,7 @@ async function load(t: Test, contract: Json) {
 const written = async (t: Test, contract: Json, isAssuming = false) =>
   writeCollections(await load(t, contract), { isAssuming });
 
-t.test('new writes a description, migrations, and a handler for each operation of a resource', async (t) => {
+t.test('for a resource, `new` writes a domain.ts, migrations, and a handler for each operation', async (t) => {
   const { collections, reasons } = await written(t, books());
   t.strictSame([collections.length, [...reasons]], [1, []]);
   const { files, handlers, assumed } = collections[0] as (typeof collections)[0];
@@ -42,7 +42,7 @@ t.test('new writes a description, migrations, and a handler for each operation o
   for (const [id, handler] of handlers) t.ok(handler.split('\n').length <= 18, id);
 });
 
-t.test('new gives a column the type and the default that its field has in the contract', async (t) => {
+t.test('`new` gives each column the type and the default of its field in the contract', async (t) => {
   const { collections } = await written(
     t,
     books(({ book, body }) => {
@@ -72,7 +72,7 @@ t.test('new gives a column the type and the default that its field has in the co
     t.match(domain, line);
 });
 
-t.test("new writes handlers that follow the contract's pages, ids, bodies and envelopes", async (t) => {
+t.test('the handlers that `new` writes send pages, ids and envelopes as the contract declares them', async (t) => {
   const int32 = { type: 'integer', format: 'int32' };
   const int64 = { type: 'integer', format: 'int64' };
   const list = (parameters: Json[], schema: Json) => ({
@@ -322,7 +322,7 @@ t.test("new writes handlers that follow the contract's pages, ids, bodies and en
   }
 });
 
-t.test('messages of written handlers name a record with the right article', async (t) => {
+t.test('an error message in a handler that `new` writes names the record with a or an, as in "an hour"', async (t) => {
   for (const [name, noun] of [
     ['items', 'an item'],
     ['users', 'a user'],
@@ -339,7 +339,7 @@ t.test('messages of written handlers name a record with the right article', asyn
   }
 });
 
-t.test('new gives a reason for each resource that it does not store', async (t) => {
+t.test('`new` prints a reason for each resource that it does not store', async (t) => {
   const CASES: [reason: RegExp, edit: Parameters<typeof books>[0]][] = [
     [
       /^Book\.author is required, and comes from nowhere$|created: Book\.author/,
@@ -557,7 +557,7 @@ t.test('new gives a reason for each resource that it does not store', async (t) 
   }
 });
 
-t.test('names and texts of the contract appear unchanged in the files that new writes', async (t) => {
+t.test('the files that `new` writes contain hostile names and texts of a contract only as texts', async (t) => {
   const check = async (texts: string[]) => {
     const [a = 'a', b = 'b', c = 'c'] = texts;
     const contract = books(

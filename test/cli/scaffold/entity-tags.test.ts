@@ -34,7 +34,7 @@ async function written(t: Test, edit?: Edit, isAssuming = false) {
 }
 
 t.test(
-  'in the sandbox, a get of an unchanged record is a 304, and a change of a record that was changed meanwhile a 412',
+  '`sandbox` answers 304 to a GET with a current If-None-Match, and 412 to a change with an outdated If-Match',
   async (t) => {
     for (const edit of [undefined, ({ book }: Json) => withoutRevision(book)] as Edit[]) {
       const { origin, close } = await openSandbox(save(t, taggedBooks(edit)), { port: 0, hasKeys: false }, () => {});
@@ -80,7 +80,7 @@ function withoutRevision(book: Json): void {
 }
 
 t.test(
-  "the written handlers compare If-Match with the record's revision, which is stored internally if no field contains it",
+  "a handler that `new` writes compares If-Match with the record's revision, which may be in an internal column",
   async (t) => {
     const { handlerOf, domain, unknown } = await written(t);
     t.match(domain, "revision: { type: 'int64', set: 'revision' }");
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test('if the contract declares 428, the written handler answers 428 to a change without If-Match', async (t) => {
+t.test('if the contract declares 428, the handler that `new` writes answers 428 if If-Match is missing', async (t) => {
   const { handlerOf, test } = await written(t, ({ paths }) => {
     paths['/books/{bookId}'].patch.responses[428] = reply(record('Failure'));
   });
@@ -127,7 +127,7 @@ t.test('if the contract declares 428, the written handler answers 428 to a chang
   t.match(test, "client.changeBook({ params: { bookId: record.id }, headers: { 'If-Match': '*' }, body: ");
 });
 
-t.test('a written handler spells headers as the contract does, and sends only declared ones', async (t) => {
+t.test('a handler that `new` writes spells headers as the contract does, and sends only declared ones', async (t) => {
   const { handlerOf } = await written(t, ({ paths }) => {
     const { get, patch } = paths['/books/{bookId}'];
     get.parameters = [header('if-none-match')];
@@ -147,7 +147,7 @@ t.test('a written handler spells headers as the contract does, and sends only de
 });
 
 t.test(
-  'a written handler answers 501 if the contract gives an entity tag another form, or does not declare 304',
+  '`new` writes a handler that answers 501 if an ETag or If-Match has an unusual schema or 304 is not declared',
   async (t) => {
     const { handlerOf, unknown, test } = await written(t, ({ paths }) => {
       const { get, patch, put, delete: remove } = paths['/books/{bookId}'];
@@ -173,7 +173,7 @@ t.test(
   },
 );
 
-t.test('with --assume, a written handler still does not ignore If-Match', async (t) => {
+t.test('even with `--assume`, `new` writes no handler that ignores a required If-Match', async (t) => {
   const { handlerOf } = await written(
     t,
     ({ paths }) => {
@@ -185,7 +185,7 @@ t.test('with --assume, a written handler still does not ignore If-Match', async 
 });
 
 t.test(
-  'a written handler reads a record before its change if the reply shows the deleted record, or the path has a parent',
+  'a handler that `new` writes reads a record before it changes or deletes it, if the path has a parent',
   async (t) => {
     const { handlerOf } = await written(t, ({ paths }) => {
       const { delete: remove } = paths['/books/{bookId}'];
@@ -218,7 +218,7 @@ t.test(
   },
 );
 
-t.test('the test that new writes expects 412 for an outdated entity tag, and 304 for a current one', async (t) => {
+t.test('the test that `new` writes expects 412 for an outdated If-Match, and 304 for If-None-Match: *', async (t) => {
   const { test } = await written(t);
   for (const line of [
     "client.getBook({ params: { bookId: record.id }, headers: { 'If-None-Match': '*' } })",

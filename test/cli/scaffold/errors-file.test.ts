@@ -80,7 +80,7 @@ async function written(t: Test, contract: Json) {
 }
 
 t.test(
-  'the written errors.ts sets a required number of unknown meaning to 1, as a bigint if its format is int64',
+  'if an error requires a number of unknown meaning, the errors.ts that `new` writes sets it to 1, or 1n for int64',
   async (t) => {
     for (const format of ['int32', 'int64', undefined]) {
       const amount = { type: 'integer', ...(format && { format }) };
@@ -98,7 +98,7 @@ const INVALID = new HttpError('invalid_request', 'query.limit must be a number',
 });
 
 t.test(
-  "new writes an errors.ts in the contract's form, which it chooses by the names and types of its fields",
+  "`new` writes an errors.ts that fills the contract's error fields according to their names and types",
   async (t) => {
     const FORMS: [name: string, schema: Json, missing: Json][] = [
       [
@@ -180,7 +180,7 @@ t.test(
 );
 
 t.test(
-  "the written errors.ts puts a request's problems into the items or fields of the contract's error",
+  "the errors.ts that `new` writes puts the problems of a request into the list or map of the contract's error",
   async (t) => {
     const item = object({ field: text, message: text, code: text, in: text });
     const made = { field: 'limit', message: INVALID.message, code: 'type', in: 'query' };
@@ -210,7 +210,7 @@ t.test(
 );
 
 t.test(
-  "the written errors.ts chooses an error code of the contract's enum by status; a status may have its own form",
+  "the errors.ts that `new` writes chooses a code of the contract's enum by the status of the error",
   async (t) => {
     const codes = { enum: ['BAD_INPUT', 'UNKNOWN_THING', 'TOO_MANY', 'SERVER_ERROR'] };
     const table = await written(t, contractWith({ default: object({ 'error-code': codes, message: text }) }));
@@ -240,7 +240,7 @@ t.test(
   },
 );
 
-t.test('new reports operations that give the same status different error forms', async (t) => {
+t.test('if two operations have different schemas for 404, the errors.ts that `new` writes fits both', async (t) => {
   const contract = contractWith({ 404: object({ message: text }), default: object({ message: text }) });
   const other = contractWith({ 404: object({ error: text }), default: object({ message: text }) }, '/others/{id}');
   other.paths['/others/{id}'].get.operationId = 'getOther';
@@ -252,7 +252,7 @@ t.test('new reports operations that give the same status different error forms',
 });
 
 t.test(
-  "new writes no errors.ts if the server's own error form fits, and reports assumed and missing fields",
+  "`new` writes no errors.ts if the server's own error body fits; otherwise, it prints a note for each assumed field",
   async (t) => {
     const ours = { code: text, message: text, status: { type: 'integer' }, problems: { type: 'array' } };
     const usual = await written(t, contractWith({ default: object(ours, ['code', 'message', 'status']) }));
@@ -286,7 +286,7 @@ t.test(
   },
 );
 
-t.test('an error reply that allows only certain texts gets the first of them', async (t) => {
+t.test('if an error body must be a text of an enum, the errors.ts that `new` writes sends such a text', async (t) => {
   for (const schema of [
     { enum: ['Internal Server Error'] },
     { const: 'Internal Server Error' },
@@ -300,7 +300,7 @@ t.test('an error reply that allows only certain texts gets the first of them', a
 });
 
 t.test(
-  'new tries unclear error fields by their types, and a form that fits only some statuses is used for them',
+  'if the name of an error field says nothing, the errors.ts that `new` writes fills the field according to its type',
   async (t) => {
     const FORMS: [schema: Json, missing: Json][] = [
       [object({ type: text, title: text, status: { type: 'integer' }, detail: text }), { type: 'about:blank' }],

@@ -41,7 +41,7 @@ const readOnly = ({ paths }: Json) => {
   delete paths['/books'].post;
 };
 
-t.test('without a create, the table begins with one record, with a value of each column type', async (t) => {
+t.test("if no operation creates a record, `new --assume` adds the contract's example to the table", async (t) => {
   const { first, rows, reasons, tests } = await write(t, ({ paths, book }) => {
     readOnly({ paths });
     Object.assign(book.properties, {
@@ -80,7 +80,7 @@ t.test('without a create, the table begins with one record, with a value of each
     t.match(tests[0], line);
 });
 
-t.test('the table stays unwritten without --assume, and if nothing reads its records', async (t) => {
+t.test('if no operation creates a record, `new` without `--assume` does not store the resource', async (t) => {
   const plain = await write(t, readOnly, false);
   t.equal(plain.collections.length, 0);
   t.equal(plain.reasons.get('getBook'), 'no operation creates its records');
@@ -98,7 +98,7 @@ t.test('the table stays unwritten without --assume, and if nothing reads its rec
   t.equal(only.reasons.get('createBook'), 'no resource is at its path');
 });
 
-t.test('a create that cannot be written answers 501, and the other operations begin with the example', async (t) => {
+t.test("if `new` cannot write a create handler, the table begins with the contract's example", async (t) => {
   const { contract, first, reasons } = await write(t, ({ paths }) => {
     paths['/books'].post.requestBody = { content: { 'text/plain': { schema: text } } };
   });
@@ -112,7 +112,7 @@ t.test('a create that cannot be written answers 501, and the other operations be
   t.equal(writeFirstRequest(contract, [first as Collections[0]]), '');
 });
 
-t.test('the id of the record fits the parameter in the path', async (t) => {
+t.test('the id of the first record that `new` adds to a table fits the parameter in the path', async (t) => {
   const idOf = async (field: Json, parameter: Json, isRequired = true) => {
     const { rows, collections } = await write(t, ({ paths, book }) => {
       readOnly({ paths });
@@ -148,7 +148,7 @@ const nested = ({ paths, schemas }: Json) => {
   };
 };
 
-t.test('the first record belongs to the first record of its parent', async (t) => {
+t.test("if parent and child have no create, the child's first record refers to the parent's", async (t) => {
   const { rows, tests } = await write(t, ({ paths, schemas }) => {
     readOnly({ paths });
     nested({ paths, schemas });
@@ -158,7 +158,7 @@ t.test('the first record belongs to the first record of its parent', async (t) =
   t.match(tests[1], 'await client.getReview({ params: { bookId: parent.id, reviewId: record.id } })');
 });
 
-t.test('without a first record of its parent, a record has an example of the id in its path', async (t) => {
+t.test("if its parent has no first record, a first record has the parent's id from the path's example", async (t) => {
   const { rows, collections, tests } = await write(t, nested);
   t.match(rows('reviews'), [{ id: 'string', stars: 1, book_id: 1 }]);
   t.match(collections[1]?.assumed, [
@@ -168,7 +168,7 @@ t.test('without a first record of its parent, a record has an example of the id 
   t.match(tests[1], 'await client.getReview({ params: { bookId: 1n, reviewId: record.id } })');
 });
 
-t.test('records that clients create may belong to a first record', async (t) => {
+t.test('clients can create records whose parent is the first record that `new` added to the table', async (t) => {
   const { tests } = await write(t, ({ paths, schemas }) => {
     readOnly({ paths });
     nested({ paths, schemas });
@@ -181,7 +181,7 @@ t.test('records that clients create may belong to a first record', async (t) => 
   t.match(tests[1], 'const parent = { id: 1n };\n  const created = await client.createReview({ params: { bookId');
 });
 
-t.test('an example that fits nothing, or that no database stores, leaves the records unwritten', async (t) => {
+t.test('if no example fits a field, or no database can store it, `new` does not store the resource', async (t) => {
   for (const field of [
     { ...text, pattern: '^(?!x)x$' },
     { ...text, example: 'a\0b' },
@@ -195,7 +195,7 @@ t.test('an example that fits nothing, or that no database stores, leaves the rec
   }
 });
 
-t.test('a list of records that no path shows one by one begins with the example', async (t) => {
+t.test("`new` also adds the contract's example to a table that is only listed and has no GET by id", async (t) => {
   const { rows } = await write(t, ({ paths }) => {
     readOnly({ paths });
     paths['/books/{bookId}'] = {
@@ -206,7 +206,7 @@ t.test('a list of records that no path shows one by one begins with the example'
   t.equal(rows().length, 1);
 });
 
-t.test('records do not belong to the owner in the path of a create that is not written', async (t) => {
+t.test('if `new` cannot write a create below /shelves/{shelf}, the records need no shelf', async (t) => {
   const { rows, tests, first } = await write(t, ({ paths }) => {
     const { post } = paths['/books'];
     delete paths['/books'];
@@ -218,7 +218,7 @@ t.test('records do not belong to the owner in the path of a create that is not w
   t.match(tests[0], 'await client.getBook({ params: { bookId: record.id } })');
 });
 
-t.test('a time that the store sets is there, even if the example of the record lacks it', async (t) => {
+t.test("the first record has each time that the store sets, even if the contract's example lacks it", async (t) => {
   const { rows } = await write(t, ({ paths, book }) => {
     readOnly({ paths });
     book.required = ['id', 'revision'];
@@ -227,7 +227,7 @@ t.test('a time that the store sets is there, even if the example of the record l
   t.match(rows(), [{ id: 3, title: null, created_at: '2026-01-01T00:00:00.000Z', revision: 1 }]);
 });
 
-t.test('a record may contain records of its own kind', async (t) => {
+t.test('`new` adds a first record even if the schema of the record contains itself', async (t) => {
   const { rows } = await write(t, ({ paths, book }) => {
     readOnly({ paths });
     book.properties.parts = { type: 'array', items: record('Book') };
@@ -235,7 +235,7 @@ t.test('a record may contain records of its own kind', async (t) => {
   t.equal(rows().length, 1);
 });
 
-t.test('texts of the contract in a first record are values, and never SQL or code', async (t) => {
+t.test("hostile texts in a contract's example are values in the first record, never SQL or code", async (t) => {
   const check = async (texts: string[]) => {
     const [a = 'a', b = 'b', c = 'c'] = texts;
     const made = await write(t, ({ paths, book }) => {

@@ -49,7 +49,7 @@ const tagged = taggedBooks(({ paths, body, book }) => {
 });
 
 t.test(
-  'each handler that new writes has at most 15 lines, neither `any` nor `as never`, and is the same in every run',
+  'each handler that `new` writes has at most 15 lines, neither `any` nor `as never`, and is the same in every run',
   async (t) => {
     const folder = t.testdir({
       'books.json': stringify(books()) as string,

@@ -9,7 +9,7 @@ import { withStored } from '../../../src/contract-first/cli/sandbox/stored-handl
 import { books, query, record, reply } from './books-contract.ts';
 
 t.test(
-  'the written handler of a list without pages answers 501 if there are too many records, instead of sending only some',
+  'if a list without pages has too many records, the handler that `new` writes answers 501 instead of sending some',
   async (t) => {
     const file = join(t.testdir(), 'contract.json');
     const contract = books(({ paths, book }) => {

@@ -53,7 +53,7 @@ async function written(t: Test, contract: Json) {
   return { found, reasons, all: collections, domain: `${found?.files.get('src/notes/domain.ts')}` };
 }
 
-t.test("a record that new finds below a parent's path refers to the parent, and is deleted with it", async (t) => {
+t.test("if a record's path begins with a parent's, `new` lets the store delete it with its parent", async (t) => {
   const { found, domain } = await written(t, notes());
   t.equal(found?.plan.parent?.name, 'books');
   t.match(domain, "bookId: { type: 'int64', of: 'books', onDelete: 'delete' }");
@@ -62,7 +62,7 @@ t.test("a record that new finds below a parent's path refers to the parent, and 
   t.match(found?.files.get('src/notes/migrations/sqlite/0001-notes.sql'), /REFERENCES books \(id\) ON DELETE CASCADE/);
 });
 
-t.test('each written handler checks that the record belongs to the parent in the path', async (t) => {
+t.test('each handler that `new` writes checks that the record belongs to the parent in the path', async (t) => {
   const { found } = await written(t, notes());
   const LINES: Record<string, string[]> = {
     listNotes: ['!(await books.get(params.bookId))', 'notes.list({ limit: 10000, bookId: params.bookId })'],
@@ -80,7 +80,7 @@ t.test('each written handler checks that the record belongs to the parent in the
     for (const line of lines) t.ok(found?.handlers.get(id)?.includes(line), `${line} in ${found?.handlers.get(id)}`);
 });
 
-t.test("new makes a field with the parent's id the reference; a body with another id is a 400", async (t) => {
+t.test("if a record has a field with its parent's id, the handlers answer 400 to a body with another id", async (t) => {
   const { found, domain } = await written(
     t,
     notes(({ note, body, paths }) => {
@@ -98,7 +98,7 @@ t.test("new makes a field with the parent's id the reference; a body with anothe
 });
 
 t.test(
-  "the written handlers accept a parent's id that is a text in the path, or has the name of another field",
+  "`new` handles a parent's id that is a text in the path but a number in the parent, and that shares a field's name",
   async (t) => {
     const { found, domain } = await written(
       t,
@@ -114,7 +114,7 @@ t.test(
   },
 );
 
-t.test("the written handler that replaces a record stores the record's own id and its parent's id", async (t) => {
+t.test('a PUT handler that `new` writes takes the id of the record and of its parent from the path', async (t) => {
   const { found } = await written(
     t,
     notes(({ note, body, paths }) => {
@@ -127,7 +127,7 @@ t.test("the written handler that replaces a record stores the record's own id an
   t.match(found?.handlers.get('replaceNote'), '{ ...body, id: params.noteId, bookId: params.bookId }');
 });
 
-t.test("the written handlers accept a body that contains the record's id, and a parent with a UUID", async (t) => {
+t.test('a PUT handler that `new` writes ignores an id in the body, and accepts a UUID of a parent', async (t) => {
   const { found, domain } = await written(
     t,
     notes(({ note, body, paths, schemas }) => {
@@ -155,7 +155,7 @@ function move(paths: Json, from: string, to: string, parameters: Json[]): void {
   }
 }
 
-t.test('new keeps records below an id of an unstored resource apart by this id', async (t) => {
+t.test('if a path begins with the id of an unstored resource, each such id has its own records', async (t) => {
   const { found, domain, reasons } = await written(
     t,
     notes(({ paths }) =>
@@ -179,7 +179,7 @@ t.test('new keeps records below an id of an unstored resource apart by this id',
   t.match(found?.assumed, ['notes: any shelf in the path is accepted, and has its own records']);
 });
 
-t.test('a required field with the name of a path parameter gets its value from the path', async (t) => {
+t.test('a handler that `new` writes sets a required field from the path parameter with the same name', async (t) => {
   const { found, domain, reasons } = await written(
     t,
     notes(({ paths, note, body }) => {
@@ -210,7 +210,7 @@ t.test('a required field with the name of a path parameter gets its value from t
   t.match(unnamed.domain, "inPath: { type: 'text' }");
 });
 
-t.test('if the contract cannot create the parent, the written handlers accept any id of a parent', async (t) => {
+t.test('if no operation creates a parent, the handlers that `new` writes accept any id of a parent', async (t) => {
   const { found } = await written(
     t,
     notes(({ paths }) => delete paths['/books'].post),
@@ -218,7 +218,7 @@ t.test('if the contract cannot create the parent, the written handlers accept an
   t.match(found?.assumed, ['notes: any bookId in the path is accepted, and has its own records']);
 });
 
-t.test('a resource whose parent has a parent is stored only if its path contains both', async (t) => {
+t.test('if a parent has a parent itself, the handlers that `new` writes check both ids in the path', async (t) => {
   const { reasons, all } = await written(
     t,
     notes(({ paths, schemas }) => {
@@ -253,7 +253,7 @@ t.test('a resource whose parent has a parent is stored only if its path contains
   t.match(marks?.handlers.get('getMark'), '!mark || mark.noteId !== params.noteId || mark.bookId !== params.bookId');
 });
 
-t.test('a resource is not stored if an id in its path has different types in two operations', async (t) => {
+t.test('`new` does not store a resource if an id in its path has different types in two operations', async (t) => {
   const { reasons } = await written(
     t,
     notes(({ paths }) => {

@@ -26,7 +26,7 @@ async function listWith(t: Test, parameters: Json[], edit: Parameters<typeof boo
   return { handler: `${found?.handlers.get('listBooks')}`, domain: `${found?.files.get('src/books/domain.ts')}` };
 }
 
-t.test('new makes a parameter such as minPrice or createdAfter a range filter of its field', async (t) => {
+t.test('`new` turns a query parameter such as minPrice or createdAfter into a range filter on its field', async (t) => {
   const { handler, domain } = await listWith(t, [
     query('createdAfter', time),
     query('created_before', time),
@@ -46,7 +46,7 @@ t.test('new makes a parameter such as minPrice or createdAfter a range filter of
   t.notMatch(handler, 'is not implemented yet');
 });
 
-t.test("new makes from and to a range filter of a record's only time, whose column stores instants", async (t) => {
+t.test("`new` turns the query parameters from and to into a range filter on a record's only time field", async (t) => {
   const onlyTime = ({ book, body }: { book: Json; body: Json }) => {
     for (const name of ['createdAt', 'updatedAt']) delete book.properties[name];
     book.required = book.required.filter((name: string) => name in book.properties);
@@ -64,7 +64,7 @@ t.test("new makes from and to a range filter of a record's only time, whose colu
 });
 
 t.test(
-  'a written handler lists with a range filter and a cursor, so that a page may be short but skips no record',
+  'a list handler that `new` writes combines a range filter with a cursor, so that no page skips a record',
   async (t) => {
     const { handler } = await listWith(t, [
       query('after', text, { 'x-opaque': true, schema: { ...text, maxLength: 99 } }),
@@ -75,7 +75,7 @@ t.test(
 );
 
 t.test(
-  'if the field, the bound or the type of a range parameter is unclear, the written operation answers 501',
+  'if the field, bound or type of a range parameter is unclear, the list handler that `new` writes answers 501',
   async (t) => {
     const CASES: Json[][] = [
       [query('from', time)],

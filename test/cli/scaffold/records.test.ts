@@ -46,7 +46,7 @@ const inEnvelope =
     Object.assign(own.get.responses[200], json(toList(all)));
   };
 
-t.test("new finds the record inside the contract's envelopes", async (t) => {
+t.test('`new` finds the record in a reply such as { "data": … }, and writes handlers that send it so', async (t) => {
   const CASES: [lines: string[], edit: Edit][] = [
     [
       ['body: { book: book }', 'body: { books: page.body.read() }'],
@@ -141,7 +141,7 @@ t.test("new finds the record inside the contract's envelopes", async (t) => {
   }
 });
 
-t.test('new describes a record without a name by the operation that returns it', async (t) => {
+t.test("if a record's schema has no name, the domain.ts of `new` names the operation that returns it", async (t) => {
   const inline =
     (toSchema: (book: Json) => Json): Edit =>
     (parts) => {
@@ -177,7 +177,7 @@ t.test('new describes a record without a name by the operation that returns it',
   t.match([...dotted.reasons.values()], [/no reply has a record that can be stored/]);
 });
 
-t.test('a written handler sends only the fields of the reply, even if the record has more', async (t) => {
+t.test('a handler that `new` writes sends only the fields of the reply, even if the record has more', async (t) => {
   const { text: source } = await written(t, ({ paths, schemas }) => {
     schemas.Short = object({ id: { type: 'integer', format: 'int64' }, title: text, note: text }, ['id', 'title']);
     Object.assign(paths['/books'].post.responses[201], json(record('Short')));
@@ -187,7 +187,7 @@ t.test('a written handler sends only the fields of the reply, even if the record
   t.match(source, 'body: page.body.read().map((one) => ({ id: one.id, title: one.title');
 });
 
-t.test('new accepts a record inside a field of the request body', async (t) => {
+t.test('`new` writes a create whose request body contains the record in a field', async (t) => {
   const { text: source } = await written(t, ({ paths, book }) => {
     book.properties.id = { ...text, pattern: '^bk_[0-9a-f]{24}$' };
     paths['/books/{bookId}'].parameters[0].schema = text;
@@ -202,7 +202,7 @@ t.test('new accepts a record inside a field of the request body', async (t) => {
   t.match(optional, 'books.create(body.data)');
 });
 
-t.test('if no request sends an id, the written handler makes one that fits its schema', async (t) => {
+t.test("if no request sends an id, the create that `new` writes makes one that fits the id's schema", async (t) => {
   const CASES: [id: Json, made: string][] = [
     [{ ...text, pattern: '^trf_' }, "'trf_' + randomUUID()"],
     [{ ...text, pattern: '^[0-9a-f]{24}$' }, "randomBytes(12).toString('hex').slice(0, 24)"],
@@ -226,7 +226,7 @@ t.test('if no request sends an id, the written handler makes one that fits its s
 });
 
 t.test(
-  'written handlers accept an integer id as text in the path; a text that is not an integer finds no record',
+  'if the path declares an integer id as a text, handlers of `new` answer 404 to a text that is not an integer',
   async (t) => {
     const { text: source, reasons } = await written(t, ({ paths }) => {
       paths['/books/{bookId}'].parameters[0].schema = text;
@@ -237,7 +237,7 @@ t.test(
   },
 );
 
-t.test('written handlers convert an id between text and number; a text that is neither finds no record', async (t) => {
+t.test('if an id is a text in the path and a number in the record, handlers of `new` convert it', async (t) => {
   const number = await written(t, ({ book, paths }) => {
     book.properties.id = { type: 'integer' };
     paths['/books/{bookId}'].parameters = [path('bookId', text)];
@@ -251,7 +251,7 @@ t.test('written handlers convert an id between text and number; a text that is n
 });
 
 t.test(
-  'new finds the record in a reply of any media type, with an id named like the end of its path parameter',
+  '`new` finds a record in a reply of any media type, and its id number by the path parameter bookNumber',
   async (t) => {
     const { domain } = await written(t, ({ book, paths }) => {
       book.properties.number = text;
@@ -269,7 +269,7 @@ t.test(
   },
 );
 
-t.test('new finds no record in a reply that adds fields to a schema without fields', async (t) => {
+t.test('`new` finds no record in a reply whose allOf has a schema without fields and one with a field', async (t) => {
   const { reasons } = await written(t, ({ paths, schemas }) => {
     schemas.Empty = { type: 'object' };
     paths['/books/{bookId}'].get.responses[200] = {
@@ -280,7 +280,7 @@ t.test('new finds no record in a reply that adds fields to a schema without fiel
   t.match(reasons.get('getBook'), 'its reply is not a Book');
 });
 
-t.test('if the reply to a change has no record, the written handler answers that the change was made', async (t) => {
+t.test('if the reply to a change has no record, the handler that `new` writes answers success: true', async (t) => {
   const { text: made } = await written(t, ({ paths }) => {
     const done = object({ success: flag, message: text });
     paths['/books/{bookId}'].patch.responses[200] = { description: 'Done.', ...json(done) };
@@ -291,7 +291,7 @@ t.test('if the reply to a change has no record, the written handler answers that
   t.match(made, 'body: { id: book.id, deleted: true }');
 });
 
-t.test('new stores resources with the same name or the same record separately', async (t) => {
+t.test('`new` stores two resources with the same name or the same record schema in separate tables', async (t) => {
   const { text: made, all } = await written(t, ({ paths }) => {
     const others = JSON.parse(
       JSON.stringify(paths['/books']).replaceAll('Books"', 'MyBooks"').replaceAll('createBook"', 'createMyBook"'),
@@ -309,7 +309,7 @@ t.test('new stores resources with the same name or the same record separately', 
   t.match(made, 'books.get(params.bookId)');
 });
 
-t.test('new makes a missing slug from the title of the record', async (t) => {
+t.test("if a record's id is a slug, the create that `new` writes makes it from the title", async (t) => {
   const withSlug = (slug: Json) =>
     written(t, ({ paths, book }) => {
       const { id: _id, ...others } = book.properties;

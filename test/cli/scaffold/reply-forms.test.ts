@@ -22,7 +22,7 @@ async function write(t: Test, edit?: Parameters<typeof books>[0], isAssuming = f
 
 const list = { type: 'array', items: record('Book') };
 
-t.test('new finds the record in a reply that is a list of one record', async (t) => {
+t.test('`new` writes handlers for replies that send a single record as a list', async (t) => {
   const { handlers, test } = await write(t, ({ paths }) => {
     paths['/books'].post.responses[201] = reply(list);
     const { get, patch } = paths['/books/{bookId}'];
@@ -38,7 +38,7 @@ t.test('new finds the record in a reply that is a list of one record', async (t)
   t.match(written, 'listed.body?.items?.some((one)');
 });
 
-t.test('new writes no handler for a get that could return several records with a common value', async (t) => {
+t.test('`new` writes no handler for a GET that may return several records for one path parameter', async (t) => {
   const { reasons } = await write(t, ({ paths }) => {
     delete paths['/books'];
     paths['/books/{bookId}'].get.responses[200] = reply(list);
@@ -46,7 +46,7 @@ t.test('new writes no handler for a get that could return several records with a
   t.equal(reasons.get('getBook'), 'its reply is not a Book');
 });
 
-t.test('new treats a schema whose only alternative besides null is another schema like that schema', async (t) => {
+t.test('`new` treats a oneOf with one schema, or a schema or null, like the schema itself', async (t) => {
   const { handlers, reasons } = await write(t, ({ paths }) => {
     const only = { oneOf: [record('Book')] };
     const data = { anyOf: [record('Book'), { type: 'null' }] };
@@ -61,7 +61,7 @@ t.test('new treats a schema whose only alternative besides null is another schem
 });
 
 t.test(
-  'the written handler of a change can answer with an object without fields, or with the id under another name',
+  'a handler that `new` writes for a change can answer with an empty object, or with the id under another name',
   async (t) => {
     const int64 = { type: 'integer', format: 'int64' };
     const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, text]));
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test('new names a resource after the last segments of its path, and uses as few of them as are unique', async (t) => {
+t.test('`new` names a resource after as few of the last segments of its path as are unique', async (t) => {
   const { collections } = await write(t, ({ paths }) => {
     const copy = (start: string) => {
       for (const [path, item] of Object.entries(structuredClone(paths)).slice(0, 2)) {

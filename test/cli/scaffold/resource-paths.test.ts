@@ -27,7 +27,7 @@ function move(paths: Json, method: string, from: string, to: string, parameters:
   delete paths[from][method];
 }
 
-t.test('new treats a path with a slash at its end like the path without it', async (t) => {
+t.test('`new` treats the path /books/ like /books', async (t) => {
   const { first, reasons } = await write(t, ({ paths }) => {
     move(paths, 'get', '/books', '/books/');
     move(paths, 'delete', '/books/{bookId}', '/books/{id}/', [path('id', int64)]);
@@ -37,7 +37,7 @@ t.test('new treats a path with a slash at its end like the path without it', asy
 });
 
 t.test(
-  "new finds the create and the list of a resource at a path with a verb, or with the singular of the resource's name",
+  '`new` finds the create and the list of a resource at paths such as /books/create, /books/all and /book',
   async (t) => {
     const verbs = await write(t, ({ paths }) => {
       move(paths, 'post', '/books', '/books/create');
@@ -63,7 +63,7 @@ t.test(
 );
 
 t.test(
-  "new takes a POST to a record's path for a change if its body and reply are the record, and otherwise for an action",
+  "`new` treats a POST to a record's path as a change of the record only if body and reply contain the record",
   async (t) => {
     const { first, reasons } = await write(t, ({ paths }) => {
       move(paths, 'patch', '/books/{bookId}', '/moved');
@@ -147,7 +147,7 @@ function notes(edit: (paths: Json) => void = () => {}): Parameters<typeof books>
 }
 
 t.test(
-  "new finds a record at a path of its own if only its create and its list are below the parent's path",
+  '`new` writes the handler of /notes/{id} even if the create and list of notes are at /books/{bookId}/notes',
   async (t) => {
     const { collections, reasons, test } = await write(t, notes());
     t.strictSame([...reasons], []);
@@ -166,7 +166,7 @@ t.test(
   },
 );
 
-t.test('new stores neither a list below another parent than its create, nor records with two creates', async (t) => {
+t.test('`new` does not store records whose create and list have different parents, or with two creates', async (t) => {
   const shelf = [path('shelf', int64)];
   const other = await write(
     t,
@@ -221,7 +221,7 @@ function remarks(edit: (parts: { paths: Json; note: Json; body: Json }) => void 
 }
 
 t.test(
-  'new stores records that have only a list and a create, with an internal id if the contract has none',
+  '`new` stores records with only a create and a list, and adds an internal id if the contract has none',
   async (t) => {
     const { collections, reasons, test } = await write(t, remarks());
     t.strictSame([...reasons], []);
@@ -245,7 +245,7 @@ t.test(
   },
 );
 
-t.test('new stores no records that no operation lists, or whose create has a body without their fields', async (t) => {
+t.test('`new` does not store records that no operation lists, or whose create contains no field of them', async (t) => {
   const reasonsOf = async (edit: Parameters<typeof remarks>[0]) => (await write(t, remarks(edit))).reasons;
   const unlisted = await reasonsOf(({ paths }) => {
     paths['/remarks'].get.parameters = [{ ...query('q', text), required: true }];

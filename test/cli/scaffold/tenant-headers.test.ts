@@ -54,7 +54,7 @@ async function written(t: Test, contract: Json, isAssuming = false) {
   };
 }
 
-t.test('a tenant neither sees nor changes the records of another one', async (t) => {
+t.test('in `sandbox`, a tenant named in a header cannot see or change the records of another tenant', async (t) => {
   const { origin, close } = await openSandbox(save(t, booksOfTenants()), { port: 0, hasKeys: false }, () => {});
   t.teardown(close);
   const send = async (by: string | undefined, method: string, at: string, body?: object) => {
@@ -87,7 +87,7 @@ t.test('a tenant neither sees nor changes the records of another one', async (t)
   t.equal((await send('a', 'DELETE', '/books/1')).status, 204);
 });
 
-t.test('each handler gets the records of the tenant in the header', async (t) => {
+t.test('each handler that `new` writes reads and changes only records of the tenant in the header', async (t) => {
   for (const isAssuming of [false, true]) {
     const { handlerOf, domain, reasons, collections, tests } = await written(t, booksOfTenants(), isAssuming);
     t.strictSame([...reasons], []);
@@ -109,7 +109,7 @@ t.test('each handler gets the records of the tenant in the header', async (t) =>
   }
 });
 
-t.test('a field of the record with the name of the header is the tenant', async (t) => {
+t.test('if a record has a field with the name of the tenant header, the field contains the tenant', async (t) => {
   const withField = ({ book }: Json) => {
     book.properties.tenantId = text;
     book.required.push('tenantId');
@@ -131,7 +131,7 @@ t.test('a field of the record with the name of the header is the tenant', async 
   t.match(given.domain, "tenantInHeader: { type: 'text', set: 'tenant' }");
 });
 
-t.test('an operation without the header of its tenant is not written, and none is assumed', async (t) => {
+t.test('even with `--assume`, `new` writes no handler for an operation that lacks the tenant header', async (t) => {
   const { handlerOf } = await written(
     t,
     booksOfTenants(({ paths }) => {
@@ -157,7 +157,7 @@ t.test('an operation without the header of its tenant is not written, and none i
   t.match(create.handlerOf('createNote'), 'notes.of(headers', 'its parent has no tenants');
 });
 
-t.test('records below those of a tenant need the same header', async (t) => {
+t.test('`new` writes no create for a child record if it lacks the tenant header of its parent', async (t) => {
   for (const header of [undefined, tenant({ name: 'X-Team-Id' })]) {
     const { handlerOf } = await written(
       t,

@@ -25,7 +25,7 @@ async function written(t: Test, edit: Parameters<typeof books>[0]) {
 }
 
 t.test(
-  'new answers 400 to bodies that a record cannot store, only in collections where such bodies exist',
+  '`new` makes a service answer 400 to a body that its record cannot store, if the contract allows such bodies',
   async (t) => {
     const { description, check, domain } = await written(t, ({ book }) => {
       book.properties.title = { ...text, maxLength: 9 };
@@ -40,7 +40,7 @@ t.test(
 );
 
 t.test(
-  'new answers 400 to a null that the record cannot contain; it writes no handler for a body of another type',
+  'services of `new` answer 400 to a null that the record does not allow; a body of another type gets no handler',
   async (t) => {
     const nullable = await written(t, ({ body }) => {
       body.properties.title = { type: ['string', 'null'] };
@@ -65,7 +65,7 @@ t.test(
   },
 );
 
-t.test('new also compares a record inside a field of the request body with the stored record', async (t) => {
+t.test('`new` also makes a service answer 400 to a body that contains an unfit record in a field', async (t) => {
   const { domain } = await written(t, ({ book, paths }) => {
     book.properties.title = { ...text, maxLength: 9 };
     const own = { type: 'object', required: ['book'], properties: { book: record('NewBook') } };

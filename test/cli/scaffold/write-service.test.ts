@@ -51,7 +51,7 @@ function contractOfTwo() {
   return { ...others, paths: { ...paths, ...shelves.paths, ...notes }, components: { schemas } };
 }
 
-t.test('new keeps the files that compile, and removes the others with the reason', { timeout: 300_000 }, async (t) => {
+t.test('`new` keeps the files that compile, removes the others and prints why', { timeout: 300_000 }, async (t) => {
   const folder = t.testdir({ openapi: {}, src: {}, test: {}, handlers: {} });
   const here = process.cwd();
   t.teardown(() => process.chdir(here));
@@ -117,7 +117,7 @@ t.test('new keeps the files that compile, and removes the others with the reason
   t.equal(await run(['--eval', ''], false), '');
 });
 
-t.test('the last line that new prints counts the operations that store records', async (t) => {
+t.test('the last line that `new` prints counts the operations that store records', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });
   const here = process.cwd();
   t.teardown(() => process.chdir(here));
@@ -141,7 +141,7 @@ t.test('the last line that new prints counts the operations that store records',
   t.equal(await countIn(one, 'none.json'), 'No operation is stored: each answers 501.');
 });
 
-t.test('if generate rejects a contract, new drops only the collection that the error names', async (t) => {
+t.test('if `generate` rejects a contract, `new` drops only the collection that the error names', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });
   const here = process.cwd();
   t.teardown(() => process.chdir(here));

@@ -21,7 +21,7 @@ async function write(t: Test, edit?: Parameters<typeof books>[0]) {
   return { contract, collections, collection, written: writeTest(contract, collection, collections) };
 }
 
-t.test('the test that new writes creates, finds, lists, changes and deletes a record', async (t) => {
+t.test('the test that `new` writes creates a record, gets it, lists it, changes it and deletes it', async (t) => {
   const { written, contract, collection } = await write(t);
   for (const line of [
     "test('a record of books is created, found, listed, changed, replaced, and deleted', async (t) => {",
@@ -54,7 +54,7 @@ t.test('the test that new writes creates, finds, lists, changes and deletes a re
   t.equal(writeFirstRequest(contract, []), '');
 });
 
-t.test('the test that new writes calls only stored operations, with the values that they need', async (t) => {
+t.test('the test that `new` writes calls only stored operations, with all required parameters', async (t) => {
   const only = await write(t, ({ paths, body, book }) => {
     const once = { name: 'Idempotency-Key', in: 'header', required: true, schema: { ...text, format: 'uuid' } };
     paths['/books'].post.parameters = [once];
@@ -111,7 +111,7 @@ t.test('the test that new writes calls only stored operations, with the values t
   t.match(whole.written, "client.replaceBook({ body: { ...{ title: 'string' }, id: record.id } });");
 });
 
-t.test('the test that new writes compares only the fields that the reply to a change shows', async (t) => {
+t.test('the test that `new` writes compares only the fields that the reply to a change shows', async (t) => {
   const { written } = await write(t, ({ paths, schemas, book }) => {
     const { id, title } = book.properties;
     schemas.Part = { type: 'object', required: ['id', 'title'], properties: { id, title } };
@@ -121,7 +121,7 @@ t.test('the test that new writes compares only the fields that the reply to a ch
   t.match(written, 'assert.deepEqual(changedRecord.body, changed.body);');
 });
 
-t.test('the test that new writes for records with a parent in their path creates the parent first', async (t) => {
+t.test("if a record's path contains a parent, the test that `new` writes creates the parent first", async (t) => {
   const int64 = { type: 'integer', format: 'int64' };
   const withNotes = (edit: (parts: Json) => void = () => {}) =>
     write(t, (parts) => {
@@ -189,7 +189,7 @@ t.test('the test that new writes for records with a parent in their path creates
   t.equal(writeTest(deep.contract, marks, deep.collections), undefined, 'no test is written if a parent has a parent');
 });
 
-t.test('new removes a written test that does not compile or fails, and gives the reason', async (t) => {
+t.test('if a test that `new` has written fails or does not compile, `new` removes the test', async (t) => {
   const { contract, collection } = await write(t);
   const here = process.cwd();
   t.teardown(() => process.chdir(here));
