@@ -169,7 +169,7 @@ t.test('if the contract cannot be read or served, `new` prints the reason and wr
   t.end();
 });
 
-t.test('new writes nothing if the name of the package cannot be used for keys and files', (t) => {
+t.test("`new` writes nothing if the package's name is unfit as a prefix of API keys and files", (t) => {
   const long = JSON.stringify({ name: 'a'.repeat(41), dependencies: { 'contract-first': '1.0.0' } });
   const folder = t.testdir({ 'package.json': long, 'theirs.yaml': '' });
   const { status, stderr } = runIn(folder, 'new', '.', '--contract', `${folder}/theirs.yaml`);

@@ -290,7 +290,7 @@ for (const [name, text] of WORST) {
     },
   );
 
-  t.test(`new --assume and the sandbox run nothing of a contract with the hostile text: ${name}`, async (t) => {
+  t.test(`\`new --assume\` and \`sandbox\` execute no code in a contract with this text: ${name}`, async (t) => {
     let [stored, requests] = [0, 0];
     const count = await putEverywhere(text, RECORDS, async (contract) => {
       stored += checkWritten(contract);

@@ -106,7 +106,7 @@ t.test('`new` stores a field that is in requests but not in replies in a column 
   t.match(collections[0]?.files.get('src/books/migrations/sqlite/0001-books.sql'), /coupon TEXT NOT NULL/);
 });
 
-t.test('new stores a field that only refers to a secret, or says when it changed', async (t) => {
+t.test('`new` stores fields such as secretRef or password_changed_at, because they contain no secret', async (t) => {
   const fields = { secretRef: { type: 'object' }, password_changed_at: text };
   const { collections } = await written(t, ({ book }) => Object.assign(book.properties, fields), false);
   t.match(collections[0]?.files.get('src/books/domain.ts'), "secretRef: { type: 'json', isOptional: true }");

@@ -42,7 +42,7 @@ function settings(at: string, edit: (parts: { item: Json; own: Json; paths: Json
   };
 }
 
-t.test('a single object is a collection with one record, which does not exist before its PUT', async (t) => {
+t.test('`new` stores the object at a path such as /settings as a single record, which a PUT creates', async (t) => {
   const { reasons, found, handler, domain, test } = await write(t, 'settings', settings('/settings'));
   t.strictSame([...reasons], []);
   t.match(domain, "internal: {\n    place: { type: 'text', is: 'id' },");
@@ -60,7 +60,7 @@ t.test('a single object is a collection with one record, which does not exist be
   for (const [id, one] of found?.handlers ?? []) t.ok(one.split('\n').length <= 18, id);
 });
 
-t.test('a single object below a stored record has its id, and is deleted with it', async (t) => {
+t.test('`new` stores /books/{bookId}/settings once per book, and deletes the settings with the book', async (t) => {
   const below = '/books/{bookId}/settings';
   const { reasons, handler, domain, found, test } = await write(t, 'settings', settings(below));
   t.strictSame([...reasons], []);
@@ -83,7 +83,7 @@ t.test('a single object below a stored record has its id, and is deleted with it
   t.match(shown.handler('setSettings'), "if (body['book-id'] !== undefined && body['book-id'] !== params.bookId)");
 });
 
-t.test('a single object below another id is kept apart by it', async (t) => {
+t.test('`new` stores the object at /shops/{id}/settings once for each id, even if it stores no shops', async (t) => {
   const { handler, domain, found, test } = await write(
     t,
     'settings',
@@ -108,7 +108,7 @@ t.test('a single object below another id is kept apart by it', async (t) => {
   t.equal(deep.reasons.get('getSettings'), 'no resource is at its path');
 });
 
-t.test('a POST sets a single object, if there is no PUT and its reply shows the object', async (t) => {
+t.test('if /settings has a POST but no PUT and the POST replies with the object, the POST sets it', async (t) => {
   const post = (isShown: boolean, hasPut = false) =>
     write(
       t,
@@ -124,14 +124,14 @@ t.test('a POST sets a single object, if there is no PUT and its reply shows the 
   t.equal((await post(true, true)).reasons.get('postSettings'), 'no resource is at its path');
 });
 
-t.test('an object of the caller is stored only with --assume', async (t) => {
+t.test('`new` stores an object that may belong to the caller, as at /my/account, only with `--assume`', async (t) => {
   const plain = await write(t, 'account', settings('/my/account'));
   t.equal(plain.reasons.get('setSettings'), 'each caller may have its own');
   const assumed = await write(t, 'account', settings('/my/account'), true);
   t.match(assumed.found?.assumed, ['account: all callers share one account']);
 });
 
-t.test('what no GET shows, or a body is not about, is not stored', async (t) => {
+t.test('`new` does not store a single object that no GET shows, or whose PUT sends none of its fields', async (t) => {
   const reasonOf = async (edit: Parameters<typeof settings>[1], isAssuming = false) =>
     (await write(t, 'settings', settings('/settings', edit), isAssuming)).reasons.get('setSettings');
   t.match(
@@ -172,7 +172,7 @@ function putBooks(edit: (put: Json, parts: { paths: Json; book: Json }) => void)
   };
 }
 
-t.test('a PUT creates records whose ids clients choose, if the contract says so', async (t) => {
+t.test('if a PUT declares 201, the handler that `new` writes creates records with ids of clients', async (t) => {
   const { reasons, handler, domain, found, test } = await write(
     t,
     'books',
@@ -205,7 +205,7 @@ t.test('a PUT creates records whose ids clients choose, if the contract says so'
   t.match(silent.test, 'const record = shown.body;');
 });
 
-t.test('a PUT that does not say that it creates is the create only with --assume, or without a body', async (t) => {
+t.test('if a PUT with a body does not declare 201, `new` lets it create records only with `--assume`', async (t) => {
   const quiet = (put: Json) => {
     put.responses = { 200: reply(record('Book')) };
   };
