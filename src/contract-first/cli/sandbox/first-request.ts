@@ -1,4 +1,4 @@
-/** Finds a request that works: the first create with an accepted sample, or else another accepted request. */
+/** Finds a request to show that works: a create whose sample the server accepts, or else another accepted request. */
 import type { FastifyInstance } from 'fastify';
 import type { Contract, Operation } from '../../engine/contract/contract.ts';
 import type { FirstRequest } from '../../engine/contract/first-request.ts';
@@ -12,22 +12,22 @@ import type { AnyDomain } from '../../store/tables/description.ts';
 import { buildExampleHandlers } from './examples.ts';
 import { buildSampleRequests, needsOf } from './sample-requests.ts';
 
-/** The number of requests that are tried. */
+/** The maximum number of requests that are tried. */
 const MOST_TRIES = 20;
 
-/** The parts of a sandbox's server that are not in its contract. */
+/** The parts of a sandbox's server that do not come from the contract alone. */
 export interface SandboxParts {
   toErrorBody: ToErrorBody;
   key: string;
   logLevel: 'silent' | 'error';
   domain?: AnyDomain;
-  /** Handlers that replace the examples. */
+  /** Handlers that store records. They replace the handlers that answer with examples. */
   stored?: Record<string, AnyHandler>;
 }
 
 /**
- * Builds a server that answers with the contract's examples, or by stored handlers. The team's code for errors is the only code of a team
- * that it runs.
+ * Builds a server that answers with the contract's examples, or by stored handlers. It does not run a team's code,
+ * except `toErrorBody`.
  */
 export function buildSandboxServer(contract: Contract, parts: SandboxParts) {
   const { toErrorBody, key, logLevel, domain = {}, stored = {} } = parts;
@@ -41,8 +41,8 @@ export function buildSandboxServer(contract: Contract, parts: SandboxParts) {
 }
 
 /**
- * Finds the request for the contract of a service, of an operation whose handler is written. With `verifyToken`, a key is not sent in place
- * of a token.
+ * Finds a request to show on the reference page of a service. It is a request for an operation whose handler is already
+ * written. With `verifyToken`, skips operations that need a token, because the service would reject an API key there.
  */
 export async function findExampleRequest(
   contract: Contract,
@@ -61,7 +61,10 @@ export async function findExampleRequest(
   }
 }
 
-/** `key` is sent where an operation needs one. Only operations that `isServed` accepts are tried. Undefined if no request works. */
+/**
+ * Finds the first request that the server accepts, among the operations for which `isServed` is true. Sends `key` if an
+ * operation needs a key. Returns undefined if no request works.
+ */
 export async function findFirstRequest(
   app: FastifyInstance,
   contract: Contract,
@@ -80,6 +83,6 @@ export async function findFirstRequest(
   return undefined;
 }
 
-/** Ranks operations: first creates at a path without parameters, then lists. */
+/** Ranks operations by how well they show a service: first creates at a path without parameters, then lists. */
 const rankOf = ({ method, path }: Operation): number =>
   Number(path.includes('{')) * 2 + (method === 'POST' ? 0 : method === 'GET' ? 1 : 4);

@@ -1,4 +1,7 @@
-/** Loads any contract that can be served, for the sandbox: in memory, without a folder, a build or a compiler. */
+/**
+ * Loads any contract for the sandbox, if it can be served. Everything is in memory: there is no service folder, no
+ * build and no compiler.
+ */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { checkOperations } from '../../contract/checks/checked-operations.ts';
@@ -20,14 +23,17 @@ import { problemsThrownBy } from '../unservable.ts';
 
 export interface LoadedContract {
   contract: Contract;
-  /** The collections that `new` would write and the contract allows. */
+  /** The collections that `new` would write, except those that the checks of the contract reject. */
   collections: WrittenCollection[];
   toErrorBody: ToErrorBody;
-  /** The notes: one line for each part that was corrected or assumed. */
+  /** The notes, one line for each correction of the contract and each assumed value. */
   notes: string[];
 }
 
-/** Loads a contract. `source` is a file or a URL. @throws ProjectError with readable reasons if it cannot be served */
+/**
+ * Loads a contract. `source` is a file or a URL.
+ * @throws ProjectError with readable reasons if the contract cannot be served
+ */
 export async function loadAny(source: string): Promise<LoadedContract> {
   try {
     return await withFile(source, async (file) => {
@@ -39,7 +45,10 @@ export async function loadAny(source: string): Promise<LoadedContract> {
   }
 }
 
-/** Checks that a fetched contract is one file. @throws ProjectError if it refers to other files */
+/**
+ * Checks that a contract from a URL is a single file.
+ * @throws ProjectError if it refers to other files
+ */
 async function checkOneFile(file: string, source: string): Promise<void> {
   const { parseDocument } = await import('yaml');
   if (isInFiles(parseDocument(readFileSync(file, 'utf8')).toJS()))
@@ -57,8 +66,9 @@ async function load(file: string, changes: string[]): Promise<LoadedContract> {
 }
 
 /**
- * Returns the collections with records that the contract allows: all of them if there is no problem, or else each collection that does not
- * add a problem. If parents are not stored, their records are not stored either.
+ * Returns the collections that the contract can serve: all of them if the checks find no problem. Otherwise adds one
+ * collection after the other, and leaves out each one that causes a problem. Also leaves out collections whose parent
+ * is left out.
  */
 function findServable(contract: ReadContract, toErrorBody: ToErrorBody): WrittenCollection[] {
   const { collections } = writeCollections(contract);
@@ -79,8 +89,8 @@ export const toDomain = (collections: WrittenCollection[]): AnyDomain =>
   Object.fromEntries(collections.map(({ name, description }) => [name, description]));
 
 /**
- * Converts an error of the contract to readable lines: problems with their locations, a missing bundler, or another error of the file in
- * one line.
+ * Converts an error to readable lines. The problems of a contract get their locations. If the bundler is missing, the
+ * message names it. Any other error keeps its message.
  */
 async function toProjectError(error: unknown, source: string): Promise<ProjectError> {
   if (error instanceof ProjectError) return error;
@@ -95,7 +105,7 @@ async function toProjectError(error: unknown, source: string): Promise<ProjectEr
 
 const MOST_PROBLEMS = 20;
 
-/** Returns the contract without keys, so that everybody may call all operations. */
+/** Returns the contract without security requirements, so that everybody may call all operations. */
 export function withoutKeys(contract: Contract): Contract {
   const open = (operation: Operation): Operation => ({ ...operation, security: [], isKeyOptional: false });
   const operations = [...contract.operations].map(([id, operation]) => [id, open(operation)] as const);

@@ -1,4 +1,4 @@
-/** Makes the sample request of an operation, to be sent to a server in this process. */
+/** Makes the sample request of an operation, and the form of it that `app.inject` sends to a server in this process. */
 import type { InjectOptions } from 'fastify';
 import { stringify } from 'lossless-json';
 import { toCurlWords, toSampleRequest } from '../../contract/page/request.ts';
@@ -7,7 +7,9 @@ import { toSource } from '../../contract/page/source.ts';
 import type { AnyContract, KeyLocation, Operation } from '../../engine/contract/contract.ts';
 import { type FirstRequest, fillPlaceholders } from '../../engine/contract/first-request.ts';
 
-/** Builds the sample requests of a contract, which send `key` if the operation needs one. */
+/**
+ * Builds functions that make the sample requests of a contract. A request contains `key` if its operation needs a key.
+ */
 export function buildSampleRequests(contract: AnyContract, key: string) {
   const source = toSource(contract);
   const values = { ...source, ...buildSamples(source) };
@@ -25,7 +27,7 @@ export function buildSampleRequests(contract: AnyContract, key: string) {
     };
   }
 
-  /** Converts the request of an operation to words of a curl command. */
+  /** Converts the sample request to the options and the URL of a curl command. */
   function toRequest(operation: Operation): FirstRequest {
     const { options, url } = toCurlWords(values, operation);
     return { options, url: contract.prefix + url };
@@ -37,7 +39,7 @@ export function buildSampleRequests(contract: AnyContract, key: string) {
 /** Returns the keys that the first security requirement of an operation needs. */
 export const needsOf = ({ security: [need] }: Operation) => (need ? [need, ...need.alsoNeeded] : []);
 
-/** Returns the header with the key. A key in a query is part of the URL instead. */
+/** Returns the header that contains the key. Returns none for a key in the query, because it is already in the URL. */
 function toKeyHeader({ in: location, name }: KeyLocation, key: string): [string, string][] {
   if (location === 'query') return [];
   if (location === 'basic') return [['authorization', `Basic ${Buffer.from(`${key}:`).toString('base64')}`]];

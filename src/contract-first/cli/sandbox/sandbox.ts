@@ -1,4 +1,4 @@
-/** `contract-first sandbox FILE` serves any contract at once, in memory, and again after each change of the file. */
+/** The command `sandbox FILE`: serves any contract from memory, and starts again after each change of the file. */
 import { watch } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -17,26 +17,29 @@ import { withStored } from './stored-handlers.ts';
 import { tryStored } from './trial.ts';
 
 export interface SandboxOptions {
-  /** The port. By default it is 3000, or any free port if 3000 is taken. */
+  /** The port of the option `--port`. Undefined for 3000, or any free port if 3000 is taken. */
   port: number | undefined;
-  /** Whether operations need the keys that the contract demands. */
+  /** True if clients need the keys that the contract requires. */
   hasKeys: boolean;
 }
 
 interface Served {
   app: FastifyInstance;
-  /** The lines that the sandbox prints, without its address. */
+  /** The lines that the sandbox prints about the contract. The lines with its address follow. */
   about: string[];
-  /** The first accepted request; undefined if none is accepted. */
+  /** A request that the server accepts, to be printed. Undefined if it accepts none of the tried requests. */
   request: FirstRequest | undefined;
 }
 
-/** The key of the whole run, which stays valid when the file changes. */
+/** The API key. It is made once, so that it stays valid when the file changes. */
 const KEY = makeKey('sandbox');
 const HOST = '127.0.0.1';
 const USUAL_PORT = 3000;
 
-/** Prepares everything but the port. @throws ProjectError if the contract cannot be served */
+/**
+ * Loads the contract and builds the server, which does not listen yet.
+ * @throws ProjectError if the contract cannot be served
+ */
 async function prepare(source: string, { hasKeys }: SandboxOptions): Promise<Served> {
   const loaded = await loadAny(source);
   const { toErrorBody, notes, collections } = loaded;
@@ -57,7 +60,9 @@ function toCounts({ title, operations: { size } }: Contract, stored: number): st
   return `${counted}, ${stored > 0 ? `${stored} stored in memory, the others` : 'each'} answered with the contract's example.`;
 }
 
-/** Tries each stored operation in a temporary database. Returns the handlers that work, and a first request. */
+/**
+ * Tries each stored operation on a temporary database. Returns the handlers that did not fail, and a request to print.
+ */
 async function findWorking(
   contract: Contract,
   collections: WrittenCollection[],
@@ -80,7 +85,7 @@ async function findWorking(
 
 type Say = (text: string) => void;
 
-/** Listens, and prints a first request. Returns the origin. */
+/** Starts to listen, and prints a first request. Returns the origin. */
 async function serve({ app, about, request }: Served, port: number | undefined, say: Say): Promise<string> {
   const origin = await listenAt(app, port);
   say(about.join('\n'));
@@ -105,7 +110,10 @@ export interface Sandbox {
   close: () => Promise<void>;
 }
 
-/** Serves until it is closed. `say` prints a text for people. @throws ProjectError if the contract cannot be served, or the port is taken */
+/**
+ * Starts the sandbox, which serves until `close` is called. Calls `say` with the texts to print.
+ * @throws ProjectError if the contract cannot be served, or if the port is taken
+ */
 export async function openSandbox(source: string, options: SandboxOptions, say: Say = console.log): Promise<Sandbox> {
   let served = await prepare(source, options);
   const origin = await serve(served, options.port, say);
@@ -130,7 +138,10 @@ export async function openSandbox(source: string, options: SandboxOptions, say: 
   };
 }
 
-/** Serves until SIGINT (Ctrl+C) or SIGTERM. @throws ProjectError as `openSandbox`, and for a port that is not one */
+/**
+ * Runs the command: serves until SIGINT (Ctrl+C) or SIGTERM.
+ * @throws ProjectError as `openSandbox` does, and if `--port` is not a valid port
+ */
 export async function runSandbox(source: string, values: { port?: unknown; keys?: unknown }): Promise<void> {
   let end: () => unknown = () => process.exit(1);
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end());
@@ -139,12 +150,12 @@ export async function runSandbox(source: string, values: { port?: unknown; keys?
   end = close;
 }
 
-/** The time to wait for further changes, in milliseconds. */
+/** The time to wait for further changes after a change of the file, in milliseconds. */
 const TOGETHER = 50;
 
 /**
- * Calls `run` after each change of the file, one run at a time. An editor may replace the file, so the folder is watched. Returns a
- * function that stops watching, and waits for a run that has begun.
+ * Calls `run` after each change of the file, one call at a time. Watches the folder, because an editor may replace the
+ * file. Returns a function that stops watching, and that waits for a call that is still running.
  */
 function watchFile(file: string, run: () => Promise<void>): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -163,7 +174,10 @@ function watchFile(file: string, run: () => Promise<void>): () => Promise<void> 
   };
 }
 
-/** The options of the command. @throws ProjectError for a port that is not one */
+/**
+ * Reads the options of the command.
+ * @throws ProjectError if `--port` is not a valid port
+ */
 export function toSandboxOptions({ port: text, keys }: { port?: unknown; keys?: unknown }): SandboxOptions {
   const port = text === undefined ? undefined : Number(text);
   if (port !== undefined && (!/^\d+$/.test(String(text)) || port > 65535))

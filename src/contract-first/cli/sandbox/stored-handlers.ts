@@ -1,4 +1,7 @@
-/** Runs the handlers and migrations that `new` would write. A temporary folder contains them, and is removed at once. */
+/**
+ * Loads the handlers and migrations that `new` would write, without a service folder. They are in a temporary folder,
+ * which is removed after use.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +17,10 @@ export interface StoredParts {
   handlers: Record<string, AnyHandler>;
 }
 
-/** Calls a function with the stored parts while their files exist, because a server reads its migrations when it is built. */
+/**
+ * Calls `run` with the handlers and the domain. Their files exist only during this call, so `run` must build the
+ * server, which then reads the migrations.
+ */
 export const withStored = <Made>(
   collections: WrittenCollection[],
   run: (parts: StoredParts) => Promise<Made>,
@@ -39,8 +45,8 @@ async function loadStored(collections: WrittenCollection[], folder: string): Pro
 }
 
 /**
- * Rewrites the imports of a handler to this package, which cannot be found from the temporary folder. The handler does not contain types,
- * so it is already JavaScript.
+ * Changes the imports of this package in a handler to the package's URL, because Node does not find the package from
+ * the temporary folder. A written handler contains no types, so it is already JavaScript.
  */
 const withOwnPackage = (text: string): string =>
   text.replace("from 'contract-first';", `from '${import.meta.resolve('contract-first')}';`);

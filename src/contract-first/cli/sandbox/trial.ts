@@ -1,4 +1,7 @@
-/** Sends a sample request to each stored operation, each with the id of the record that was created before it. */
+/**
+ * Sends a sample request to each stored operation. If a create has returned the id of a new record, the later requests
+ * use this id.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import type { FirstRequest } from '../../engine/contract/first-request.ts';
@@ -8,17 +11,17 @@ import type { WrittenCollection } from '../scaffold/collection-files.ts';
 import { type OperationKind, toShape } from '../scaffold/resource-paths.ts';
 import { buildSampleRequests } from './sample-requests.ts';
 
-/** The order of the trial: a record is deleted last. */
+/** The order of the requests. Deletes are last, so that the record exists until then. */
 const ORDER: OperationKind[] = ['create', 'get', 'list', 'update', 'replace', 'delete'];
 
 export interface Trial {
-  /** The first line of the reply to each operation that fails with a 500, by operationId. */
+  /** The body of each reply with the status 500, by operationId. */
   failures: Map<string, string>;
-  /** The first request that created a record. */
+  /** The first request that has created a record. */
   request: FirstRequest | undefined;
 }
 
-/** Tries the stored operations. The server must have a database that nobody else uses. */
+/** Sends the requests to `app`. Its database must be used by nobody else. */
 export async function tryStored(
   app: FastifyInstance,
   contract: AnyContract,
@@ -34,7 +37,8 @@ export async function tryStored(
       const operation = handlers.has(id) && contract.operations.get(id);
       return operation ? [{ kind, operation, plan }] : [];
     });
-  // Parents are created before their children, and deleted after them.
+  // All creates come first and all deletes last. Collections are in an order in which parents come before their
+  // children.
   const steps = collections.flatMap(stepsOf).sort((a, b) => rankOf(a.kind) - rankOf(b.kind));
   for (const { kind, operation, plan } of steps) {
     const request = toInjected(operation);
@@ -53,7 +57,7 @@ export async function tryStored(
 
 const rankOf = (kind: OperationKind) => (kind === 'create' ? 0 : kind === 'delete' ? 2 : 1);
 
-/** Returns the URL of a sample, with ids of created records in place of the sample's ids. */
+/** Returns the URL of a sample request, with the ids of created records in its path. */
 function withIds(url: string, prefix: string, { path }: Operation, ids: ReadonlyMap<string, string>): string {
   const [start = '', ...query] = url.slice(prefix.length).split('?');
   const parts = start.split('/');
@@ -66,7 +70,7 @@ function withIds(url: string, prefix: string, { path }: Operation, ids: Readonly
   return [prefix + filled.join('/'), ...query].join('?');
 }
 
-/** Finds the id of the record in a reply. The record may be inside an envelope. */
+/** Finds the id of the record in a reply, also if the record is inside an envelope. */
 function findId(body: string, name: string): string | undefined {
   const open: unknown[] = [parseExactJson(body || 'null')];
   for (const node of open) {

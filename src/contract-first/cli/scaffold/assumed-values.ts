@@ -1,4 +1,7 @@
-/** Finds the contract's own examples for required fields with values that neither a client nor the store provides. */
+/**
+ * For `--assume`: finds the contract's own examples for required fields whose values come neither from a client nor
+ * from the store.
+ */
 import { buildSamples } from '../../contract/page/sample.ts';
 import type { DocumentSource } from '../../contract/page/source.ts';
 import { resolveOf } from '../../contract/read/references.ts';
@@ -7,7 +10,10 @@ import { buildChecks } from '../../engine/schema/checks.ts';
 import { int64sOf } from '../../engine/schema/int64-map.ts';
 import type { Schema } from '../../engine/schema/json.ts';
 
-/** Returns an example that fits the schema: the contract's own, or one made from the schema. Returns undefined if there is none. */
+/**
+ * Returns an example that fits the schema. It is the contract's own example, or else one that is made from the schema.
+ * Returns undefined if neither fits.
+ */
 export type FindAssumed = (schema: Schema | undefined) => unknown;
 
 export function buildFindAssumed(source: DocumentSource): FindAssumed {
@@ -16,7 +22,8 @@ export function buildFindAssumed(source: DocumentSource): FindAssumed {
   const buildCheck = buildChecks({ isJudged: true });
   return (schema = true) => {
     const { example: _, examples: __, ...own } = source.flat(schema);
-    // Copied before its references are resolved: a copy of a recursive schema would no longer refer to itself.
+    // Resolves the references of a copy of the schema. A resolved recursive schema could not be copied, because the
+    // copy would no longer refer to itself.
     const whole = resolve({ schema: toDoubles(schema) }, () => {}).schema;
     let isSound = true;
     const check = buildCheck(whole, { name: 'it', int64s: int64sOf(whole) }, () => {
@@ -28,7 +35,10 @@ export function buildFindAssumed(source: DocumentSource): FindAssumed {
   };
 }
 
-/** Converts an example to the types of a record. In an example every integer is a bigint, but in a record only 64-bit integers are. */
+/**
+ * Converts an example to the types of a record. All integers of an example are bigints, but in a record only 64-bit
+ * integers are.
+ */
 export function toTyped(value: unknown, schema: Schema | undefined, flat: DocumentSource['flat']): unknown {
   const { format, items, properties = {} } = flat(schema);
   if (typeof value === 'bigint') return format === 'int64' ? value : Number(value);

@@ -38,7 +38,10 @@ export function writeDeleteHandler(writing: Writing, made: HandlerCode): void {
   made.lines.push(code`return ${toObjectLiteral(body)};`);
 }
 
-/** Writes a delete that tells a record that was changed from one that does not exist. */
+/**
+ * Writes a delete with a condition. Its handler answers with different errors if the record was changed and if it does
+ * not exist.
+ */
 function deleteIfMatch(writing: Writing, made: HandlerCode, call: CheckedCode): void {
   made.imports.add('isRefused');
   made.lines.push(code`const isDeleted = await ${call};`);

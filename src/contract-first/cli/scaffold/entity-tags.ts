@@ -1,4 +1,4 @@
-/** Writes the parts of handlers that compare and send the entity tag of a record: its revision. */
+/** Writes the code of handlers that compares and sends the entity tag of a record. The tag is the record's revision. */
 import type { Parameter, Reply } from '../../engine/contract/contract.ts';
 import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import { type CheckedCode, code, member, toObjectLiteral } from '../generate/source-text.ts';
@@ -7,7 +7,7 @@ import { conditionOf, declaresDemand, tagHeaderOf } from './condition-headers.ts
 import { successOf } from './envelopes.ts';
 import { failure, type HandlerCode, NotWritten, type Writing } from './handler-code.ts';
 
-/** The column with the revision. A collection with an operation that needs it has one. */
+/** Returns the column with the revision. A collection has such a column if an operation needs the revision. */
 const revisionOf = ({ columns, internal }: Writing['plan']): PlannedColumn =>
   [...columns, ...internal].find(({ set }) => set === 'revision') as PlannedColumn;
 
@@ -16,17 +16,20 @@ function toTagCode({ plan }: Writing, made: HandlerCode, record: CheckedCode): C
   return code`toTag(${member(record, revisionOf(plan).name)})`;
 }
 
-/** Writes the header `ETag` as a field of the answer's headers, if the success declares it. */
+/** Writes the header `ETag` of a successful reply as a field of its headers, if the reply declares it. */
 export function toTagHeader(writing: Writing, made: HandlerCode, record: CheckedCode): [string, CheckedCode][] {
   const name = tagHeaderOf(writing.operation, (successOf(writing.operation) as Reply).status);
   return name === undefined ? [] : [[name, toTagCode(writing, made, record)]];
 }
 
-/** Writes the headers of an answer; no code if there are none. */
+/** Writes the headers of a reply. Returns no code if there are no headers. */
 export const toHeaders = (headers: [string, CheckedCode][]): [string, CheckedCode][] =>
   headers.length > 0 ? [['headers', toObjectLiteral(headers)]] : [];
 
-/** Writes code that answers 304 if the client has the current record. @throws NotWritten if the 304 needs other headers */
+/**
+ * Writes code that answers 304 if the client already has the current version of the record.
+ * @throws NotWritten if the reply 304 requires other headers
+ */
 export function checkUnchanged(writing: Writing, made: HandlerCode, record: CheckedCode): void {
   const { plan, operation } = writing;
   const condition = conditionOf(operation);
@@ -42,7 +45,10 @@ export function checkUnchanged(writing: Writing, made: HandlerCode, record: Chec
   made.lines.push(code`if (${isSame}) return ${toObjectLiteral([['status', code`304`], ...headers])};`);
 }
 
-/** Writes the condition of a change: `ifMatch(headers['If-Match'] ?? '*')`. Returns undefined if the operation has none. */
+/**
+ * Writes the condition of a change: `ifMatch(headers['If-Match'] ?? '*')`. Returns undefined if the operation has no
+ * condition header.
+ */
 export function toMatch(writing: Writing, made: HandlerCode): CheckedCode | undefined {
   const { plan, operation } = writing;
   const condition = conditionOf(operation);
@@ -56,7 +62,10 @@ export function toMatch(writing: Writing, made: HandlerCode): CheckedCode | unde
   return code`ifMatch(${value}${isChecked ? code`` : code` ?? '*'`}${field})`;
 }
 
-/** Writes code that answers 428 to a request without the condition, if the contract declares this status. */
+/**
+ * Writes code that answers 428 to a request without the condition header, if the contract declares 428. Returns true if
+ * it does.
+ */
 function demandCondition(writing: Writing, made: HandlerCode, { name }: Parameter): boolean {
   if (!declaresDemand(writing.operation)) return false;
   const demand = failure(writing, made, 'precondition_required', 428, `Send ${name}.`);
@@ -64,6 +73,6 @@ function demandCondition(writing: Writing, made: HandlerCode, { name }: Paramete
   return true;
 }
 
-/** Writes the error for a record that was changed meanwhile. */
+/** Writes the error 412 for a record that has changed since the client read it. */
 export const changedMeanwhile = (writing: Writing, made: HandlerCode): CheckedCode =>
   failure(writing, made, 'precondition_failed', 412, `The ${writing.plan.noun} was changed meanwhile.`);

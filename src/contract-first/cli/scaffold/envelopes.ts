@@ -1,30 +1,36 @@
-/** Finds the record in the body of a reply or a request: the body itself, a field of it, or a list of records. */
+/**
+ * Finds the record in the body of a reply or a request. It is the body itself, a field of the body, or an item of a
+ * list.
+ */
 import { componentNameOf, type DocumentSource } from '../../contract/page/source.ts';
 import type { Operation, Reply } from '../../engine/contract/contract.ts';
 import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
 import { toServedType } from '../../engine/contract/replies.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 
-/** The words that a contract uses for the records of a resource. */
+/** The words by which a contract names the records of a resource. */
 export interface RecordWords {
   /** The name of the collection: `books`. */
   name: string;
-  /** The word for a record: `book`. */
+  /** The name of one record: `book`. */
   noun: string;
-  /** The parameter in the path of a record. */
+  /** The parameter with the record's id, in the path of a record. */
   parameter: string;
 }
 
 export interface Envelope {
-  /** The record's schema as a description names it: `Book` or `getBook().data`. Undefined if it cannot be named. */
+  /**
+   * The name of the record's schema, in the form that a description uses: `Book` or `getBook().data`. Undefined if the
+   * schema cannot be named in this form.
+   */
   record: string | undefined;
   schema: Schema;
   isList: boolean;
-  /** The fields that lead from the body to the record. */
+  /** The names of the fields that lead from the body to the record or the list of records. */
   path: string[];
 }
 
-/** The words of a name: only letters and digits. */
+/** Splits a name into words of letters and digits, in lower case. */
 export const wordsOf = (name: string): string[] =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -32,7 +38,7 @@ export const wordsOf = (name: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
 
-/** The word for one thing: `spare part` for the words of `spareParts`. */
+/** Returns the singular of a name: `spare part` for the words of `spareParts`. */
 export const toSingular = (words: string[]): string =>
   words
     .join(' ')
@@ -40,7 +46,7 @@ export const toSingular = (words: string[]): string =>
     .replace(/(?<=ss|sh|ch|x)es$/, '')
     .replace(/(?<!s)s$/, '');
 
-/** The letters and digits of a name, in lower case. */
+/** Returns only the letters and digits of a name, in lower case. */
 export const plain = (name: string): string => wordsOf(name).join('');
 
 export function idNameOf({ parameter, noun }: RecordWords, properties: Record<string, Schema>): string | undefined {
@@ -59,11 +65,11 @@ export function idNameOf({ parameter, noun }: RecordWords, properties: Record<st
     .find((name) => name !== undefined);
 }
 
-/** The first reply that is a success. */
+/** Returns the reply with the lowest 2xx status. */
 export const successOf = ({ replies }: Operation): Reply | undefined =>
   replies.filter(({ status }) => /^2\d\d$/.test(status)).sort((a, b) => Number(a.status) - Number(b.status))[0];
 
-/** Returns the schema of a reply, with its references. */
+/** Returns the schema of a reply. References in the schema are not replaced. */
 export function schemaOfReply(operation: Operation, reply: Reply, source: DocumentSource): Schema | undefined {
   const { responses = {} } = source.nodesOf(operation).source;
   const { content = {} } = source.follow(responses[reply.status]) as ResponseNode;
@@ -71,7 +77,7 @@ export function schemaOfReply(operation: Operation, reply: Reply, source: Docume
   return (source.follow(media) as MediaNode | undefined)?.schema;
 }
 
-/** Finds the record in the success reply of an operation. */
+/** Finds the record in the successful reply of an operation. */
 export function envelopeOf(operation: Operation, words: RecordWords, source: DocumentSource): Envelope | undefined {
   const reply = successOf(operation);
   const schema = reply?.isJson && reply.hasContent ? schemaOfReply(operation, reply, source) : undefined;
@@ -83,7 +89,10 @@ export function envelopeOf(operation: Operation, words: RecordWords, source: Doc
   return { ...found, record: isNamed ? [`${operation.id}()`, ...found.path].join('.') : undefined };
 }
 
-/** Returns the name of the component that a schema is, or that the schema extends only by optional fields. */
+/**
+ * Returns the name of the component that a schema refers to. The schema may also extend the component by optional
+ * fields.
+ */
 function nameOf(schema: Schema, source: DocumentSource): string | undefined {
   const { allOf = [], $ref: _ref, ...own } = keywordsOf(schema);
   const parts = [...allOf, own].map((part) => ({ name: componentNameOf(part), required: source.flat(part).required }));
@@ -92,10 +101,10 @@ function nameOf(schema: Schema, source: DocumentSource): string | undefined {
   return componentNameOf(schema) ?? (named.length === 1 && !isRequired ? named[0]?.name : undefined);
 }
 
-/** The names of fields that contain the record, or a list of them. */
+/** Matches common names of fields that contain the record, or the list of records. */
 const CONTAINER = /^(data|result|results|items|records|content|values|entries|payload|response|rows|list|docs)$/;
 
-/** Whether a field of a body is named like the records in it. */
+/** True if the name of a body's field means that the field contains the record or the records. */
 export const isContainer = (field: string, { name, noun }: RecordWords): boolean =>
   CONTAINER.test(plain(field)) || [plain(name), plain(noun)].includes(plain(field));
 
@@ -119,7 +128,7 @@ function findRecord(given: Schema, words: RecordWords, source: DocumentSource, p
   return isPage ? lists.flatMap(at)[0] : { schema, isList: false, path };
 }
 
-/** Returns the only alternative of a schema besides null; the schema itself if it has none, or several. */
+/** If a schema has only one alternative besides null, returns this alternative. Otherwise returns the schema itself. */
 export function onlyOf<Given extends Schema | undefined>(schema: Given, source: DocumentSource): Given | Schema {
   const { oneOf = [], anyOf = [], properties } = source.flat(schema);
   const [only, ...others] = [...oneOf, ...anyOf].filter((one) => source.flat(one).type !== 'null');
@@ -127,7 +136,8 @@ export function onlyOf<Given extends Schema | undefined>(schema: Given, source: 
 }
 
 /**
- * Returns the fields of an object. If several parts of an `allOf` describe the same field, the last one counts, since it is the narrowest.
+ * Returns the fields of an object by name. If several subschemas of an `allOf` describe the same field, returns the
+ * last schema, because it is usually the narrowest.
  */
 function propertiesOf(schema: Schema, source: DocumentSource): Record<string, Schema> {
   const target = source.follow(schema);
@@ -139,11 +149,14 @@ const isList = ({ type = [] }: Keywords): boolean =>
   [type].flat().every((one) => /^(array|null)$/.test(one)) && [type].flat().includes('array');
 const isObject = ({ properties, oneOf, anyOf }: Keywords): boolean => Boolean(properties) && !oneOf && !anyOf;
 
-/** Whether a field of an envelope is about the page. */
+/** True if the name of a field next to the records means that it describes the page. */
 export const isPaging = (name: string): boolean =>
   /^(total|count|size|limit|offset|skip|page|pages|next|has|per|current|cursor|after|number|links|meta)/i.test(name);
 
-/** Whether each record also fits the envelope's schema. Only the names of the fields are compared here; the compiler compares the rest. */
+/**
+ * True if each record also fits the schema in the envelope. This function compares only names of fields. The compiler
+ * later checks the types.
+ */
 export function isEnvelopeOf(
   envelope: Envelope | undefined,
   { record, id, columns }: { record: string; id: { name: string }; columns: { name: string }[] },
@@ -154,7 +167,7 @@ export function isEnvelopeOf(
   return id.name in properties && required.every((field) => columns.some(({ name }) => name === field));
 }
 
-/** The record in the body of a request, and the fields that lead to it. */
+/** The record in the body of a request: its fields, and the names of the fields that lead to it. */
 export interface Given {
   fields: Record<string, Schema>;
   required: string[];

@@ -1,5 +1,6 @@
 /**
- * Finds an error body that fits its schema in the contract. The possible values of a field are tried with the errors that the server sends.
+ * Finds an error body that fits its schema in the contract. For each field, it tries the values that the field's name
+ * suggests, with the errors that the server sends.
  */
 
 import { failuresOf, REQUEST_ID } from '../../contract/checks/server-errors.ts';
@@ -27,23 +28,30 @@ import {
 
 interface FormOptions {
   buildCheck: BuildCheck;
-  /** The codes of the errors that have this body. */
+  /** The codes of the errors whose body has this schema. */
   codes: ErrorCode[];
-  /** Whether a field with an unknown meaning gets the message, because the body would otherwise not contain the message. */
+  /**
+   * True if a text field of unknown meaning should contain the error's message. This is tried if the body would
+   * otherwise not contain the message.
+   */
   saysAnywhere: boolean;
-  /** Whether optional fields with parts of unknown meaning are written: otherwise the body would have no message. */
+  /**
+   * True if optional fields are also written if they contain fields of unknown meaning. This is tried if the body would
+   * otherwise not contain the message.
+   */
   keepsAssumed: boolean;
 }
 
-/** The place of a value in a body. */
+/** The position of a value in a body. */
 interface Place {
-  /** The name of the field, and its path for people: `body.error`. */
+  /** The name of the field that contains the value. */
   name: string;
+  /** The path of the value, for messages: `body.error`. */
   at: string;
-  /** The names of the fields next to the value. */
+  /** The names of all fields of the object that contains the value. */
   others: string[];
   isInProblem: boolean;
-  /** The schemas around the value. */
+  /** The schemas of the objects and lists that contain the value. */
   around: Keywords[];
 }
 
@@ -51,7 +59,7 @@ const flat = (schema: Schema = true): Keywords => mergeAllOf(targetOf(schema) ??
 
 const samples = buildSamples({ follow: structuredClone, flat });
 
-/** Finds the form of an error body. Returns undefined if no value fits. */
+/** Finds an error body that fits the schema for all `codes`. Returns undefined if there is none. */
 export function findForm(schema: Schema, options: FormOptions): ErrorValue | undefined {
   const whole = { name: '', at: 'body', others: [], isInProblem: false, around: [] };
   return new FormFinder(options).find(schema, whole);
@@ -63,7 +71,7 @@ class FormFinder {
   readonly #errors: Told[];
   readonly #problems: Told[];
   readonly #keepsAssumed: boolean;
-  /** Whether the body contains the message. */
+  /** True if a text field of unknown meaning must not get the message (any more). */
   #isSaid: boolean;
 
   constructor({ buildCheck, codes, saysAnywhere, keepsAssumed }: FormOptions) {
@@ -125,7 +133,7 @@ class FormFinder {
     return this.#firstFit(one, [...textsFor(place.name, {}, [], true), ...constants], place);
   }
 
-  /** Chooses the value of a field with an unknown meaning: its default, null, or the first value that fits. */
+  /** Chooses the value of a field of unknown meaning: its default, null, or a sample that fits. */
   #assume(one: Schema, keywords: Keywords, place: Place): ErrorValue | undefined {
     if (keywords.default !== undefined) return toConstant(keywords.default);
     const isNull = [keywords.type].flat().includes('null');
@@ -150,7 +158,9 @@ class FormFinder {
     return this.#firstFit(one, [joinFields(fields)], place);
   }
 
-  /** Finds the value of a map of problems by field: `{ field: [message] }` or `{ field: message }`. */
+  /**
+   * Finds the value of an object whose keys are the places of problems: `{ field: [message] }` or `{ field: message }`.
+   */
   #findMap(one: Schema, each: Schema, place: Place): ErrorValue | undefined {
     const { type } = flat(each);
     const isMapped = isProblems(place.name) && !place.isInProblem && (type === 'string' || type === 'array');
@@ -173,13 +183,13 @@ class FormFinder {
     return this.#firstFit(one, values, place);
   }
 
-  /** Finds the value of a list of texts: each item is the message of a problem. */
+  /** Finds the value of a list of texts in which each item is the message of a problem. */
   #findMessage(items: Schema, place: Place): ErrorValue | undefined {
     return this.#firstFit(items, flat(items).type === 'string' ? textsFor('message', {}, [], true) : [], place);
   }
 }
 
-/** Returns the values that the name and type of a field suggest. */
+/** Returns the values that a field can have according to its name and type. */
 function valuesFor(
   keywords: Keywords,
   type: string | undefined,
@@ -190,7 +200,7 @@ function valuesFor(
   return at === 'body' ? messagesFor(keywords) : textsFor(name, keywords, others, isInProblem);
 }
 
-/** An object with a field for each problem. */
+/** Makes an object with a field for each problem. The field is named after the problem's place. */
 function toMap(isText: boolean): ErrorValue {
   const value = isText ? code`problem.message` : code`[problem.message]`;
   const toCode = (list: CheckedCode) => code`Object.fromEntries(${list}.map((problem) => [problem.place, ${value}]))`;
@@ -199,7 +209,7 @@ function toMap(isText: boolean): ErrorValue {
   return toErrorValue(toCode(code`(problems ?? [])`), ['problems'], toValue, { ofProblems: toCode(code`problems`) });
 }
 
-/** Whether an optional field has a known meaning. The meaning of a text follows from its name. */
+/** True if an optional field has a known meaning, so that it is written. */
 const isMeant = (name: string, field: Schema, { assumed, uses }: ErrorValue): boolean =>
   assumed.every((one) => one.endsWith('is the message')) &&
   (uses.length > 0 || isProblems(name) || ['string', 'boolean'].includes(String(flat(field).type)));
@@ -208,7 +218,7 @@ const toJson = (_: string, value: unknown) => (typeof value === 'bigint' ? Numbe
 
 type Field = { name: string; value: ErrorValue; isNeeded: boolean };
 
-/** Joins the needs of several values. */
+/** Merges the properties of several values for the object or list that contains them. */
 function withAll(values: ErrorValue[]): Partial<ErrorValue> {
   return {
     isKnown: values.some(({ isKnown }) => isKnown),
@@ -218,7 +228,7 @@ function withAll(values: ErrorValue[]): Partial<ErrorValue> {
   };
 }
 
-/** Joins fields to an object. An optional list of problems is left out if it would be empty. */
+/** Makes an object of these fields. If there are no problems, the object omits an optional list of problems. */
 function joinFields(fields: Field[]): ErrorValue {
   const isSpread = ({ value, isNeeded }: Field) => !isNeeded && value.ofProblems !== undefined;
   const plain = fields.filter((field) => !isSpread(field)).map(({ name, value }) => [name, value.code] as const);
@@ -240,7 +250,10 @@ function joinFields(fields: Field[]): ErrorValue {
 const listOf = (single: ErrorValue): ErrorValue =>
   toErrorValue(code`[${single.code}]`, single.uses, (error) => [single.toValue(error)], withAll([single]));
 
-/** Makes a list with an item for each problem. Without problems, the list is empty or contains `single`. */
+/**
+ * Makes a list with an item for each problem. If there are no problems, the list contains `single`, or is empty without
+ * `single`.
+ */
 function toList(item: ErrorValue, single: ErrorValue | undefined, most: number | undefined): ErrorValue {
   const each = item.code.text.startsWith('{') ? code`(${item.code})` : item.code;
   const cut = most === undefined ? code`` : code`.slice(0, ${most})`;

@@ -1,4 +1,7 @@
-/** The values that fields of an error body may have: each as code for `src/errors.ts`, and as a function to try it with. */
+/**
+ * The possible values of fields in an error body. Each value exists as code for `src/errors.ts`, and as a function that
+ * the code is tried with.
+ */
 import { STATUS_CODES } from 'node:http';
 import { buildCatalogue, type ErrorCode } from '../../engine/errors/catalogue.ts';
 import type { OwnError } from '../../engine/errors/error-body.ts';
@@ -6,30 +9,30 @@ import type { Problem } from '../../engine/errors/problem.ts';
 import type { Keywords } from '../../engine/schema/json.ts';
 import { type CheckedCode, checkedName, code, joined, toLiteral } from '../generate/source-text.ts';
 
-/** The codes of a service without collections. */
+/** The error codes of a service without collections. */
 export const CATALOGUE = buildCatalogue({});
 
 export const CODES = Object.keys(CATALOGUE) as ErrorCode[];
 
 export const statusOf = (code: ErrorCode): number => Number(CATALOGUE[code]?.status);
 
-/** An error, and inside a list of problems also the current problem. */
+/** An error. Inside a list of problems, also one of its problems. */
 export type Told = OwnError & { problem?: Problem };
 
 export interface ErrorValue {
   code: CheckedCode;
   toValue: (error: Told) => unknown;
-  /** The properties of the error that the code reads. */
+  /** The properties of the error that the code reads, such as `message`. */
   uses: string[];
-  /** Whether the name of the field, or a constant, gives its meaning. */
+  /** True if the meaning of the field is known from its name, or if the contract allows only one value. */
   isKnown: boolean;
-  /** The fields of unknown meaning, with their values. */
+  /** For fields of unknown meaning, lines such as `body.kind is "x"`. */
   assumed: string[];
-  /** Constants that the code needs, by their names. */
+  /** Constants that the code needs, as code by their names. */
   constants: Map<string, CheckedCode>;
-  /** The code for a list of problems that is not empty. */
+  /** If the value is a list of problems: the code of the list if there is at least one problem. */
   ofProblems?: CheckedCode;
-  /** Whether the code needs the reason phrases of HTTP's statuses. */
+  /** True if the code needs `STATUS_CODES`, Node's table of reason phrases. */
   hasPhrases?: boolean;
 }
 
@@ -40,14 +43,14 @@ export const toErrorValue = (
   others: Partial<ErrorValue> = {},
 ): ErrorValue => ({ code, uses, toValue, isKnown: true, assumed: [], constants: new Map(), ...others });
 
-/** Makes a value that is always the same. */
+/** Makes a value that is the same for every error. */
 export const toConstant = (value: unknown, others: Partial<ErrorValue> = {}): ErrorValue =>
   toErrorValue(toLiteral(value), [], () => value, others);
 
 const MESSAGE = toErrorValue(code`message`, ['message'], ({ message }) => message);
 const STATUS = toErrorValue(code`status`, ['status'], ({ status }) => status);
 
-/** The spellings of a code, each with a pattern of its examples. */
+/** The ways to write an error code. Each expression matches examples in the contract that are written in this way. */
 const SPELLINGS: [example: RegExp, value: ErrorValue][] = [
   [/^[a-z0-9]+(_[a-z0-9]+)+$/, toErrorValue(code`code`, ['code'], (error) => error.code)],
   [/^[A-Z0-9]+(_[A-Z0-9]+)*$/, toErrorValue(code`code.toUpperCase()`, ['code'], (error) => error.code.toUpperCase())],
@@ -83,7 +86,10 @@ const BLANK = toConstant('about:blank');
 const ofProblem = (name: 'place' | 'message' | 'code' | 'in'): ErrorValue =>
   toErrorValue(code`problem.${checkedName(name)}`, [], ({ problem }) => problem?.[name]);
 
-/** The properties of a problem by the name of a field: the first name that fits wins. */
+/**
+ * For the fields of a problem: the property of the problem that a field with a matching name contains. The first match
+ * counts.
+ */
 const PROBLEM_TEXTS: [name: RegExp, value: ErrorValue][] = [
   [/message|msg|detail|descr|reason|text|title|issue|^error$/i, ofProblem('message')],
   [/^in$|location|source/i, ofProblem('in')],
@@ -91,11 +97,14 @@ const PROBLEM_TEXTS: [name: RegExp, value: ErrorValue][] = [
   [/field|path|property|pointer|loc|param|attribute|target|name|key|place|where|domain/i, ofProblem('place')],
 ];
 
-/** Whether a field's name shows that it is for people. */
+/** True if the name of a field means that it contains a message for people. */
 const isMessage = (name: string): boolean =>
   /message|msg|detail|descr|reason|text|explanation|summary/i.test(name) && !/code|type/i.test(name);
 
-/** Returns the values that a text may have, the likeliest first. `others` contains the fields next to it. */
+/**
+ * Returns the possible values of a text field, the most likely first. `others` contains the names of the fields next to
+ * it.
+ */
 export function textsFor(name: string, keywords: Keywords, others: string[], isInProblem: boolean): ErrorValue[] {
   if (isInProblem) return PROBLEM_TEXTS.filter(([known]) => known.test(name)).map(([, value]) => value);
   const { format = '', example, examples: [first = example] = [] } = keywords;
@@ -114,7 +123,7 @@ export function textsFor(name: string, keywords: Keywords, others: string[], isI
   return [];
 }
 
-/** Returns the message, shortened or padded to the limits of its field. */
+/** Returns the message, and the message cut or padded to the length limits of its field. */
 export function messagesFor({ minLength: least = 0, maxLength: most }: Keywords): ErrorValue[] {
   const longer = least > 1 ? code`message.padEnd(${least})` : code`message`;
   const shorter = most === undefined ? longer : code`[...${longer}].slice(0, ${most}).join('')`;
@@ -122,14 +131,14 @@ export function messagesFor({ minLength: least = 0, maxLength: most }: Keywords)
   return [MESSAGE, toErrorValue(shorter, ['message'], toValue)];
 }
 
-/** Returns the values that a number may have. */
+/** Returns the possible values of a number, by the name of its field. */
 export function numbersFor(name: string, { format }: Keywords, isInProblem: boolean): ErrorValue[] {
   if (isInProblem || !/code|status|http|error|number|^id$/i.test(name)) return [];
   const big = toErrorValue(code`BigInt(status)`, ['status'], ({ status }) => BigInt(status));
   return format === 'int64' ? [big] : [STATUS];
 }
 
-/** Returns the values that a boolean may have. */
+/** Returns the possible values of a boolean, by the name of its field. */
 export function booleansFor(name: string): ErrorValue[] {
   if (/success|^ok$|valid/i.test(name)) return [toConstant(false)];
   if (/retry|temporary|transient/i.test(name))
@@ -137,7 +146,7 @@ export function booleansFor(name: string): ErrorValue[] {
   return /error|fail|fatal/i.test(name) ? [toConstant(true)] : [];
 }
 
-/** The words in the values of an enum that show the status of an error. */
+/** Words in the values of an enum that mean an error with this status. */
 const STATUS_WORDS: [status: number, words: RegExp][] = [
   [401, /unauth|authenti|credential|token|login/i],
   [403, /forbid|permission|denied|access|authoriz/i],
@@ -162,8 +171,8 @@ const plain = (text: unknown) =>
     .replace(/[^a-z0-9]/g, '');
 
 /**
- * Chooses the value of an enum for a status: a value that equals a code with this status, or that contains words for the status. Otherwise
- * it is a general value.
+ * Chooses the value of an enum for a status: a value that equals an error code with this status, or else one that
+ * contains words for the status, or else a general value.
  */
 function choose(values: unknown[], status: number): unknown {
   const codes = CODES.filter((one) => statusOf(one) === status);
@@ -176,7 +185,7 @@ function choose(values: unknown[], status: number): unknown {
   return named ?? general.find((value) => value !== undefined) ?? values[0];
 }
 
-/** Writes a constant with a table of an enum's values by status. */
+/** Writes a constant: a table of the enum's values by status. */
 export function toStatusTable(name: string, values: unknown[], codes: ErrorCode[]): ErrorValue {
   const statuses = [...new Set(codes.map((one) => statusOf(one)))].sort((a, b) => a - b);
   const chosen = new Map(statuses.map((status) => [status, choose(values, status)]));
@@ -196,6 +205,6 @@ export function toStatusTable(name: string, values: unknown[], codes: ErrorCode[
   });
 }
 
-/** Whether a field's name shows that it contains problems. */
+/** True if the name of a field means that it contains problems. */
 export const isProblems = (name: string): boolean =>
   /error|problem|detail|violation|field|issue|invalid|validation|fault|cause|param|reason/i.test(name);

@@ -1,4 +1,7 @@
-/** Writes `src/errors.ts` if the contract's errors do not have the server's form, and tries the file with every error reply. */
+/**
+ * Writes `src/errors.ts` if the contract's errors differ in form from the server's own errors. Checks the bodies that
+ * the file makes against every error reply.
+ */
 import { findUnfitBody } from '../../contract/checks/server-errors.ts';
 import type { Operation, ReadContract, Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -12,11 +15,11 @@ import { findForm } from './error-forms.ts';
 import { CATALOGUE, CODES, type ErrorValue, statusOf, toErrorValue } from './error-values.ts';
 
 interface ErrorsFile {
-  /** The code of the file; undefined if the server's own form fits everywhere. */
+  /** The code of the file. Undefined if the server's own form fits every reply. */
   code: CheckedCode | undefined;
   /** A function that makes the same bodies as the code. */
   toErrorBody: ToErrorBody;
-  /** A line for each value that was assumed, and for each reply without a form. */
+  /** A line for each assumed value, and for each reply for which no body was found. */
   notes: string[];
 }
 
@@ -62,7 +65,10 @@ export function writeErrors({ operations }: ReadContract): ErrorsFile {
   };
 }
 
-/** Sorts the forms, the most frequent one first. A reply with a schema that does not name fields gets the first form. */
+/**
+ * Sorts the forms by the number of their replies, the most frequent first. If the schema of a reply does not name
+ * fields, any form fits it, so it gets the first form.
+ */
 function joinOpen(forms: Form[]): [Form, ...Form[]] {
   const open = forms.find(({ value }) => value === USUAL);
   const isOpen = ({ reply }: ErrorReply) => Object.keys(keywordsOf(reply.schema)).length === 0;
@@ -72,7 +78,10 @@ function joinOpen(forms: Form[]): [Form, ...Form[]] {
   return [{ ...first, replies: [...first.replies, ...(open?.replies.filter(isOpen) ?? [])] }, ...rest];
 }
 
-/** Returns a key that is equal for replies of the same schema, whatever their examples are. Such replies have the same form. */
+/**
+ * Returns a text that is equal for equal schemas, apart from their descriptions. Replies with equal schemas get the
+ * same form.
+ */
 const toKey = (schema: unknown): string =>
   JSON.stringify(schema, (key, value) => {
     if (typeof value === 'bigint') return `${value}`;
@@ -85,7 +94,7 @@ function groupBy<Item>(items: Item[], toName: (item: Item) => string): Map<strin
   return groups;
 }
 
-/** Returns the JSON replies that may be errors, of the server or of a handler. */
+/** Returns the JSON replies by which the server or a handler may send errors. */
 function errorRepliesOf(operation: Operation): ErrorReply[] {
   return operation.replies.flatMap((reply) => {
     const codes = CODES.filter((one) => replyFor(operation.replies, statusOf(one)) === reply);
@@ -93,12 +102,15 @@ function errorRepliesOf(operation: Operation): ErrorReply[] {
   });
 }
 
-/** Options of `findForm`, the strictest first. */
+/** The options for repeated calls of `findForm`, the strictest first. */
 const ATTEMPTS = [false, true].flatMap((keepsAssumed) =>
   [false, true].map((saysAnywhere) => ({ saysAnywhere, keepsAssumed })),
 );
 
-/** Finds one form for all these replies of the same schema, or else one form for each status. */
+/**
+ * Finds one form that fits all these replies, which have the same schema. If there is none, finds a form for each
+ * status.
+ */
 function formsOf(replies: ErrorReply[], buildCheck: BuildCheck, compileReply: CompileReply, notes: string[]): Form[] {
   const [first] = replies as [ErrorReply];
   const compiled = compileReply(first.reply, () => {});
@@ -130,7 +142,10 @@ const toOwn = (parts: Parts, requestId: string): OwnError => ({
   ...{ requestId, operation: undefined, reply: undefined },
 });
 
-/** The condition for replies of a form. If all replies of a status have this form, the condition is the status alone. */
+/**
+ * The condition under which `src/errors.ts` uses a form. It compares only the status if all replies with this status
+ * have the same form. Otherwise it also compares the operation.
+ */
 interface Condition {
   statuses: string[];
   /** The operations with their statuses, such as `getThing 404`. */

@@ -1,16 +1,16 @@
-/** Writes the commands that start a new service with its own key and create its first record. */
+/** Writes the commands to start a new service with its own key, and to create a first record. */
 import type { AnyContract, Operation } from '../../engine/contract/contract.ts';
 import { toFirstCurl } from '../../engine/contract/first-request.ts';
 import { makeKey } from '../../store/api-keys.ts';
 import { buildSampleRequests } from '../sandbox/sample-requests.ts';
 import type { WrittenCollection } from './collection-files.ts';
 
-/** The default address of a service. */
+/** The origin of a service with default settings. */
 const ORIGIN = 'http://127.0.0.1:3000';
 
 /**
- * Writes the commands. `tested` contains the collections with tests that have created a record. Returns an empty text if all of their
- * records need a parent.
+ * Writes the commands. `tested` contains the collections whose tests have created a record. Returns an empty text if
+ * each of these collections has a parent, because the parent would have to be created first.
  */
 export function writeFirstRequest(contract: AnyContract, tested: WrittenCollection[]): string {
   const first = tested.find(({ plan, createId }) => plan.parent === undefined && createId !== undefined);

@@ -1,4 +1,4 @@
-/** With `--assume`, puts the contract's example into the table of records that no written operation creates. */
+/** For `--assume`: makes a first record from the contract's example, for a collection without a written create. */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Operation } from '../../engine/contract/contract.ts';
 import type { Schema } from '../../engine/schema/json.ts';
@@ -8,13 +8,15 @@ import type { FindAssumed } from './assumed-values.ts';
 import type { CollectionPlan, PlannedColumn } from './collection-plan.ts';
 import { idsIn } from './resource-paths.ts';
 
-/** The first record of a collection: its values by the names of the columns, internal ones included. */
+/** The first record of a collection: its values by the names of the fields, including internal columns. */
 export type FirstRecord = Record<string, unknown>;
 
-/** The time of a record if its example contains none. */
+/** The time in a column that the store sets, if the example contains none. */
 const SOME_TIME = '2026-01-01T00:00:00.000Z';
 
-/** Makes the record from the contract's example. Returns undefined if the contract has no example that can be stored. */
+/**
+ * Makes the record from the contract's example. Returns undefined if there is no example, or if it cannot be stored.
+ */
 export function findFirstRecord(
   plan: CollectionPlan,
   { source, findAssumed }: { source: DocumentSource; findAssumed: FindAssumed },
@@ -35,14 +37,20 @@ export function findFirstRecord(
   return isWhole && Object.values(record).every(isStorable) ? record : undefined;
 }
 
-/** Returns the example of the id, if the parameter in the path may have this value; otherwise a value that fits both. */
+/**
+ * Returns the id of the record: the example of the id if the parameter in the path also allows it, or else a value that
+ * fits both.
+ */
 function toId(plan: CollectionPlan, field: Schema, record: FirstRecord, findAssumed: FindAssumed): unknown {
   const own = record[plan.id.name] ?? findAssumed(field);
   const both = { allOf: [field, schemaOf(plan, (one) => idsIn(one, plan).own)] };
   return findAssumed(own === undefined ? both : { ...both, example: own }) ?? own;
 }
 
-/** Returns the schema of the parameter that `find` names in the first operation with it. A list alone has no parameter for the id. */
+/**
+ * Returns the schema of a path parameter. `find` returns its name in an operation, or undefined if the operation's path
+ * does not have the parameter, as in a list.
+ */
 function schemaOf({ operations }: CollectionPlan, find: (operation: Operation) => string | undefined): Schema {
   const schemas = [...operations.values()].flatMap((one) => {
     const name = find(one);
@@ -51,7 +59,10 @@ function schemaOf({ operations }: CollectionPlan, find: (operation: Operation) =
   return schemas[0]?.schema ?? true;
 }
 
-/** Returns the value that the store would set, or the given value. */
+/**
+ * Returns the value that the store writes into the column. Returns `value` unchanged if the store does not set the
+ * column.
+ */
 function toColumnValue({ set }: PlannedColumn, value: unknown): unknown {
   if (set === 'revision') return 1n;
   return set === 'created' || set === 'changed' ? (toInstant(String(value)) ?? SOME_TIME) : value;

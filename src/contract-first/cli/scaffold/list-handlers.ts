@@ -1,4 +1,6 @@
-/** Writes the handler of a list: of all records, or of pages by number, offset or cursor, with filters by fields. */
+/**
+ * Writes the handler of a list. It returns all records, or a page by number, offset or cursor. It may filter by fields.
+ */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Parameter, Reply } from '../../engine/contract/contract.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
@@ -18,7 +20,7 @@ import { checkParent, ownerIdsOf } from './parents.ts';
 import { findRanges, type RangeFilter, toRangeQuery } from './range-filters.ts';
 import { toEnvelope, toShownFields, toSuccessValue, type ValueFor } from './reply-bodies.ts';
 
-/** The parts of a collection's description that its list uses. */
+/** The parts of a collection's description that the list needs: `lists` with these fields and options. */
 export interface ListUse {
   always: string[];
   equal: string[];
@@ -32,7 +34,7 @@ const OFFSET = /^(offset|skip|start|startindex|pageoffset)$/;
 const PAGE = /^(page|pagenumber|pageno|pageindex)$/;
 const CURSOR = /^(cursor|after|pagetoken|nexttoken|startingafter|continuationtoken|pagecursor)$/;
 
-/** The most records of a list without pages. */
+/** The maximum number of records in a list without pages. */
 const MOST = 10_000;
 const USUAL_LIMIT = 20;
 
@@ -71,7 +73,10 @@ interface FoundList {
   schema: Schema | undefined;
 }
 
-/** Finds the reply with a list of records. @throws NotWritten for other replies */
+/**
+ * Finds the reply with a list of records.
+ * @throws NotWritten if the operation's reply is not such a list
+ */
 function findList({ plan, operation, source }: Writing): FoundList {
   const envelope = envelopeOf(operation, plan, source);
   const reply = successOf(operation);
@@ -116,7 +121,10 @@ export function writeListCall(writing: Writing, made: HandlerCode): ListUse {
   };
 }
 
-/** Answers 501 if a list without pages has more records than a page: a part of them would be wrong. */
+/**
+ * Writes code that answers 501 if a list without pages has more than `MOST` records, because an incomplete list would
+ * be wrong.
+ */
 function rejectLonger({ plan, operation }: Writing, made: HandlerCode): void {
   const words = `The list has more than ${MOST} records: it needs pages, which the contract does not have.`;
   made.imports.add('HttpError');
@@ -124,7 +132,7 @@ function rejectLonger({ plan, operation }: Writing, made: HandlerCode): void {
   plan.unknown.push({ id: operation.id, when: `there are more than ${MOST} records: the contract has no pages` });
 }
 
-/** Returns the records in their envelope. */
+/** Writes the reply: the records in their envelope. */
 function writeReply(
   writing: Writing,
   made: HandlerCode,
@@ -151,8 +159,8 @@ function writeReply(
 }
 
 /**
- * Whether a parameter filters by the field of its name. The type must be one that is compared as a whole, because a free text could also
- * mean a part of a name.
+ * True if a parameter filters by the field of the same name. Free texts do not count, because clients may expect to
+ * find a part of a text.
  */
 function isFilter({ name, schema, required }: Parameter, { columns, id }: CollectionPlan): boolean {
   const column = columns.find((one) => one.name === name);
@@ -175,7 +183,7 @@ function isFilter({ name, schema, required }: Parameter, { columns, id }: Collec
   );
 }
 
-/** Writes the number of records before a page. */
+/** Writes code for the number of records before a page, computed from the number of the page. */
 function toSkip(page: CheckedCode, first: number, size: CheckedCode): CheckedCode {
   const before = first === 0 ? inBrackets(page) : code`(${inBrackets(page)} - ${first})`;
   return code`${before} * ${inBrackets(size)}`;
@@ -183,7 +191,7 @@ function toSkip(page: CheckedCode, first: number, size: CheckedCode): CheckedCod
 
 const inBrackets = (value: CheckedCode): CheckedCode => (value.text.includes(' ') ? code`(${value})` : value);
 
-/** Writes the value of a number in the query, with `preset` as its default. */
+/** Writes code for a number in the query. `preset` is its value if the client does not send it. */
 function numberOf({ name, schema }: Parameter, preset: number): CheckedCode {
   const value = member('query', name);
   const given = keywordsOf(schema).default === undefined ? code`${value} ?? ${preset}` : value;
@@ -192,7 +200,7 @@ function numberOf({ name, schema }: Parameter, preset: number): CheckedCode {
 
 const isPaged = (paging: Paging): boolean => Object.values(paging).some((one) => one !== undefined);
 
-/** The number of records on a page. */
+/** Writes code for the number of records on a page. */
 function sizeOf(paging: Paging): CheckedCode {
   const usual = isPaged(paging) ? USUAL_LIMIT : MOST;
   return paging.limit ? numberOf(paging.limit, usual) : toLiteral(usual);
@@ -203,7 +211,8 @@ function toPageQuery(paging: Paging, counts: boolean, hasRanges: boolean): (read
   const size = sizeOf(paging);
   const first = page && /index/.test(plain(page.name)) ? 0 : Number(keywordsOf(page?.schema).minimum ?? 1);
   const known = offset ? numberOf(offset, 0) : page && toSkip(numberOf(page, first), first, size);
-  // Without a cursor, a client takes a short page for the last one. A page that skips records is never short if another page follows.
+  // A list with ranges may return pages that are not full. A client without a cursor takes such a page for the last
+  // one. So `skip` is set, with which the store fills each page except the last.
   const skip = known ?? (hasRanges && !cursor ? toLiteral(0) : undefined);
   return [
     ['limit', size],
@@ -219,7 +228,10 @@ const isCount = (name: string) =>
   );
 const isNext = (name: string) => /^(next|nextcursor|nexttoken|nextpagetoken|cursor|after|endcursor)$/.test(plain(name));
 
-/** Returns the names of the fields next to the records, including those inside objects about the page. */
+/**
+ * Returns the names of the fields next to the records, and the names of the fields inside these, because such an object
+ * may describe the page.
+ */
 function namesAround(schema: Schema | undefined, path: string[], source: DocumentSource): string[] {
   const [field, ...inside] = path;
   return Object.entries(source.flat(onlyOf(schema, source)).properties ?? {}).flatMap(([name, one]) => {
@@ -228,7 +240,10 @@ function namesAround(schema: Schema | undefined, path: string[], source: Documen
   });
 }
 
-/** Returns the values of fields: first those about the page, then those about the success. */
+/**
+ * Returns a function for the values of fields next to the records: values about the page, or else the values of
+ * `others`.
+ */
 function toListValues(paging: Paging, counts: boolean, others: ValueFor): ValueFor {
   const size = sizeOf(paging);
   return (name, schema, isRequired) => {

@@ -1,13 +1,13 @@
 /**
- * Finds a way to make ids that a client may leave out and the store does not set. A way consists of code, and of samples that are checked
- * by the schema.
+ * Finds code that makes the ids of a collection, if a client may omit the id and the store does not set it. Each form
+ * of ids has sample ids, which must fit the id's schema.
  */
 import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
 import type { Keywords } from '../../engine/schema/json.ts';
 import { type CheckedCode, code } from '../generate/source-text.ts';
 
 export interface MadeId {
-  /** Writes the id of a record that is made from this body. */
+  /** Writes code for the id of a record. `body` is the code for the request's record. */
   toCode: (body: CheckedCode) => CheckedCode;
   /** The names that the code imports from `node:crypto`. */
   imports: string[];
@@ -42,7 +42,7 @@ const toDigits = (length: number): IdForm => ({
   samples: ['1', '9'].map((digit) => digit.repeat(length)),
 });
 
-/** Ids in the form of a ULID: letters and digits, beginning with 0 to 7. */
+/** The form of a ULID: 26 digits and capital letters, of which the first is 0 to 7. */
 const ULID: IdForm = {
   code: code`Array.from(randomBytes(26), (byte, at) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[byte % (at ? 32 : 8)]).join('')`,
   imports: ['randomBytes'],
@@ -51,7 +51,7 @@ const ULID: IdForm = {
 
 const LENGTHS = [24, 32, 16, 12, 20, 10, 8, 26, 27, 25, 21, 22, 40, 64, 36, 14, 18, 7, 6];
 
-/** The forms, in the order of the tries. */
+/** The forms of text ids. The first form that fits is used. */
 const FORMS: IdForm[] = [
   UUID,
   ...LENGTHS.map((length) => toHex(length, false)),
@@ -60,14 +60,14 @@ const FORMS: IdForm[] = [
   ...[12, 10, 8, 14, 9, 7, 6, 5, 4].map(toDigits),
 ];
 
-/** Returns the prefix of all ids of a pattern: `trf_` for `^trf_[a-z]+$`. */
+/** Returns the fixed text at the start of a pattern: `trf_` for `^trf_[a-z]+$`. */
 const prefixOf = (pattern = ''): string => /^\^([\w:-]*?)(?=[[(\\.]|$)/.exec(pattern)?.[1] ?? '';
 
-/** Whether ids of the schema may be UUIDs. */
+/** True if UUIDs fit the schema of the id. */
 export const fitsUuid = (keywords: Keywords): boolean =>
   /^(undefined|uuid)$/.test(String(keywords.format)) && UUID.samples.every((sample) => fitsText(sample, keywords));
 
-/** Whether a text fits the schema, as far as its keywords for texts say. */
+/** True if a text fits the keywords for texts in the schema. Other keywords are not checked. */
 export const fitsText = (
   sample: string,
   { pattern, minLength = 0, maxLength = 255, enum: listed }: Keywords,
@@ -77,10 +77,10 @@ export const fitsText = (
   sample.length <= maxLength &&
   (pattern === undefined || isMatch(pattern, sample) === true);
 
-/** Matches formats that exclude all forms of ids except UUIDs. */
+/** Matches formats that allow no form of ids other than UUIDs. */
 const OTHER = /^(email|idn-email|uri|uri-reference|iri|date|time|date-time|ipv4|ipv6|hostname|byte|binary|uuid)$/;
 
-/** Finds a form of text ids. Returns undefined if none fits the schema. */
+/** Finds a form of text ids that fits the schema. Returns undefined if there is none. */
 export function findTextId(keywords: Keywords): MadeId | undefined {
   const { pattern, format = '' } = keywords;
   if (fitsUuid(keywords)) return toMade(UUID, '');
@@ -96,13 +96,16 @@ const toMade = ({ code: made, imports }: IdForm, prefix: string): MadeId => ({
   imports,
 });
 
-/** Makes number ids: of 64 bits as a bigint, or of 31 bits. */
+/** Makes random numbers as ids: `bigint` below 2^47, or integers below 2^31. */
 export const toNumberId = (isBigint: boolean): MadeId => ({
   toCode: () => (isBigint ? code`BigInt(randomInt(1, 2 ** 47))` : code`randomInt(1, 2 ** 31)`),
   imports: ['randomInt'],
 });
 
-/** Makes slugs from a text in the body: `a-title-1f3870be`. Returns undefined if the schema demands another form. */
+/**
+ * Makes slugs from a text in the body, such as `a-title-1f3870be`. Returns undefined if such slugs do not fit the
+ * schema.
+ */
 export function toSlugId(keywords: Keywords, toText: (body: CheckedCode) => CheckedCode): MadeId | undefined {
   const samples = ['a-title-1f3870be', `${'a'.repeat(80)}-1f3870be`];
   if (keywords.format !== undefined || !samples.every((one) => fitsText(one, keywords))) return undefined;

@@ -1,4 +1,7 @@
-/** Writes the parts of handlers that keep a record under the ids in its path: `/articles/{slug}/comments/{id}`. */
+/**
+ * Writes the code of handlers for records with other ids in their path, such as `{slug}` in
+ * `/articles/{slug}/comments/{id}`. Such a record belongs to these ids.
+ */
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { type CheckedCode, code, joined, member, toPropertyName } from '../generate/source-text.ts';
 import { type CollectionPlan, type ParentPlan, type PlannedColumn, typeOf } from './collection-plan.ts';
@@ -6,13 +9,18 @@ import { type Given, givenOf } from './envelopes.ts';
 import { collectionOf, failure, type HandlerCode, NotWritten, notFound, toId, type Writing } from './handler-code.ts';
 import { idsIn, toShape } from './resource-paths.ts';
 
-/** An id in the path of a record: of its parent, or of something that is not stored. */
+/**
+ * An id in the path of a record that is not its own. It belongs to the parent record, or to something that is not
+ * stored.
+ */
 export interface OwnerId {
   column: PlannedColumn;
   value: CheckedCode;
 }
 
-/** Writes the ids in the path before the record's own: none if the record has a path without them. */
+/**
+ * Writes code for the ids in the path that are not the record's own. Returns an empty list if the path has no such ids.
+ */
 export function ownerIdsOf(writing: Writing, made: HandlerCode): OwnerId[] {
   const { parentPlan, scopes, base } = writing.plan;
   const names = idsIn(writing.operation, writing.plan).owners;
@@ -29,7 +37,7 @@ export function ownerIdsOf(writing: Writing, made: HandlerCode): OwnerId[] {
   ];
 }
 
-/** The shape of a path up to the last of these ids. */
+/** Returns the shape of the path up to the last of these ids. */
 const toOwnerPath = (path: string, names: string[]): string =>
   names.length === 0 ? '' : toShape(path.slice(0, path.indexOf(`{${names.at(-1)}}`) + 1));
 
@@ -47,20 +55,24 @@ const toParts = (owners: OwnerId[]) =>
 const isOther = (variable: CheckedCode, owners: OwnerId[]): CheckedCode[] =>
   owners.map(({ column, value }) => code`${member(variable, column.name)} !== ${value}`);
 
-/** Writes the condition that a record does not exist, or has other ids in its path. */
+/**
+ * Writes a condition that is true if the record does not exist, or if its path has other ids than the request's path.
+ */
 export const isMissing = (variable: CheckedCode, owners: OwnerId[]): CheckedCode =>
   owners.length > 0
     ? joined([code`!${variable}`, ...isOther(variable, owners)], ' || ')
     : code`${variable} === undefined`;
 
-/** Writes the condition of a change: that the record has these ids in its path, and that `match` fits it. */
+/**
+ * Writes the condition of a change: the stored record must have the ids of the request's path, and must fit `match`.
+ */
 export function toCondition(owners: OwnerId[], match?: CheckedCode): CheckedCode {
   const parts = [...toParts(owners), ...(match ? [code`...${match}`] : [])];
   if (match && owners.length === 0) return code`, { if: ${match} }`;
   return parts.length > 0 ? code`, { if: { ${joined(parts, ', ')} } }` : code``;
 }
 
-/** Writes code that answers 404 unless the record exists and has these ids in its path. */
+/** Writes code that answers 404 if the record does not exist, or if its path has other ids than the request's path. */
 export function checkExists(
   writing: Writing,
   made: HandlerCode,
@@ -72,10 +84,10 @@ export function checkExists(
   made.lines.push(code`if (${isMissing(variable, owners)}) ${notFound(writing, made)};`);
 }
 
-/** The fields of a new record with the ids in its path. */
+/** Writes the fields of a new record that contain the ids in its path. */
 export const toOwnerFields = toParts;
 
-/** Writes code that rejects a body with another id than the path. */
+/** Writes code that answers 400 if the body contains another id than the path. */
 export function checkOwnersInBody(writing: Writing, made: HandlerCode, body: CheckedCode, owners: OwnerId[]): void {
   const { plan, operation, source } = writing;
   const { fields } = givenOf(operation, plan, source) as Given;
@@ -87,7 +99,7 @@ export function checkOwnersInBody(writing: Writing, made: HandlerCode, body: Che
   }
 }
 
-/** Writes code that answers 404 if the parent does not exist, or has other ids in its path. */
+/** Writes code that answers 404 if the parent does not exist, or if its path has other ids than the request's path. */
 export function checkParent(writing: Writing, made: HandlerCode, [owner]: OwnerId[]): void {
   const { parentPlan } = writing.plan;
   if (!parentPlan || !owner) return;
@@ -101,11 +113,11 @@ export function checkParent(writing: Writing, made: HandlerCode, [owner]: OwnerI
   }
 }
 
-/** Whether the parent has a parent, or other ids in its path. */
+/** True if the path of the parent record also has further ids, such as that of its own parent. */
 export const isDeep = ({ plan: { parentPlan } }: Writing): boolean =>
   parentPlan !== undefined && namesIn(parentPlan.plan.path).length > 1;
 
-/** The ids in the path before the parent's. */
+/** Writes code for the ids in the path before the parent's own id. */
 function aroundParent(writing: Writing, made: HandlerCode, { path, parentPlan, scopes }: CollectionPlan): OwnerId[] {
   const columns = [...scopes, ...(parentPlan ? [parentPlan] : [])].map(({ column }) => column);
   const names = idsIn(writing.operation, writing.plan).owners;

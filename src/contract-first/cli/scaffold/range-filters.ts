@@ -1,4 +1,7 @@
-/** Finds the parameters that filter a list by a range of a field, by name and type: `createdAfter`, `maxPrice`, or `from` and `to`. */
+/**
+ * Finds the parameters that filter a list by a range of a field. It recognises them by name and type: `createdAfter`,
+ * `maxPrice`, or `from` and `to`.
+ */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Parameter } from '../../engine/contract/contract.ts';
 import { type Keywords, keywordsOf } from '../../engine/schema/json.ts';
@@ -6,7 +9,7 @@ import { type CheckedCode, member, toObjectLiteral } from '../generate/source-te
 import type { CollectionPlan, PlannedColumn } from './collection-plan.ts';
 import { plain, wordsOf } from './envelopes.ts';
 
-/** A parameter that gives one end of a range. */
+/** A parameter with the lower or the upper end of a range. */
 export interface RangeFilter {
   parameter: Parameter;
   column: PlannedColumn;
@@ -20,11 +23,11 @@ const ENDS: [end: RangeFilter['end'], words: RegExp][] = [
   ['upTo', /^(to|until|till|end|ending|max|maximum|lte|le)$/],
 ];
 
-/** Words for a time of any kind. */
+/** Matches words that mean any time, and not that of a certain field. */
 const ANY_TIME = /^(|date|time|datetime|timestamp|at|on)$/;
 const SUFFIX = /(at|on|date|time)$/;
 
-/** Finds the filters of a list. If two parameters could mean the same end of a field, neither counts. */
+/** Finds the range filters of a list. If two parameters may mean the same end of a range, neither is a filter. */
 export function findRanges(queries: Parameter[], plan: CollectionPlan, source: DocumentSource): RangeFilter[] {
   const found = queries.flatMap((parameter) => findRange(parameter, plan, source) ?? []);
   const isOther = (one: RangeFilter) => (other: RangeFilter) =>
@@ -46,7 +49,10 @@ function findRange(parameter: Parameter, plan: CollectionPlan, source: DocumentS
   return isFit ? { parameter, column, end: only.end } : undefined;
 }
 
-/** Returns the columns that a parameter may mean, by its name without the word for the end. */
+/**
+ * Returns the columns that a parameter may mean. `name` is the parameter's name without the word for the end, such as
+ * `max`.
+ */
 function columnsFor(name: string, plan: CollectionPlan, source: DocumentSource): PlannedColumn[] {
   const columns = plan.columns.filter((one) => one !== plan.id && one.type !== 'json' && !one.isNullable);
   const exact = columns.filter((one) => plain(one.name) === name);
@@ -59,7 +65,9 @@ function typeOf({ name }: PlannedColumn, { schema }: CollectionPlan, source: Doc
   return toRangeType(source.flat(source.flat(schema).properties?.[name]));
 }
 
-/** Returns the type of the values that a range compares; undefined for texts in an order that clients do not know. */
+/**
+ * Returns the type of the values in a range. Returns undefined for values without a known order, such as free texts.
+ */
 function toRangeType({ type, format, enum: listed }: Keywords): string | undefined {
   if (listed) return undefined;
   if (type === 'string') return /^date(-time)?$/.test(`${format}`) ? format : undefined;
@@ -67,7 +75,9 @@ function toRangeType({ type, format, enum: listed }: Keywords): string | undefin
   return type === 'integer' || type === 'number' ? 'number' : undefined;
 }
 
-/** Writes the ranges of a query: one for each field. Columns with times are compared as instants. */
+/**
+ * Writes the ranges of a query, one for each field. Gives columns that are compared with date-times the type `time`.
+ */
 export function toRangeQuery(filters: RangeFilter[]): [name: string, range: CheckedCode][] {
   return [...new Set(filters.map(({ column }) => column))].map((column) => {
     const own = filters.filter((one) => one.column === column);

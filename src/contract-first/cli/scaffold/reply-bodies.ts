@@ -1,4 +1,4 @@
-/** Writes the body of a success around a record or a list of them. */
+/** Writes the body of a successful reply: the record or the list of records, and the fields around it. */
 import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { withArticle } from '../../store/tables/table.ts';
@@ -16,10 +16,15 @@ import {
 } from './envelopes.ts';
 import { NotWritten, type Writing } from './handler-code.ts';
 
-/** Returns the value of a field next to the records, or undefined if its meaning is unknown. */
+/**
+ * Returns code for the value of a field next to the records. Returns undefined if the meaning of the field is unknown.
+ */
 export type ValueFor = (name: string, schema: Schema, isRequired: boolean) => CheckedCode | undefined;
 
-/** Writes the envelope around `value`, which is at the end of `path`. @throws NotWritten for a required field with an unknown meaning */
+/**
+ * Writes the envelope. `value` is the code at the end of the path of fields.
+ * @throws NotWritten if a required field has an unknown meaning
+ */
 export function toEnvelope(
   writing: Writing,
   schema: Schema | undefined,
@@ -45,7 +50,7 @@ export function toEnvelope(
   return fields.length > 0 ? code`{ ${joined(fields, ', ')} }` : code`{}`;
 }
 
-/** Returns the contract's example of a field; undefined if nothing may be assumed. */
+/** Returns the contract's example of a field. Returns undefined if there is none, or without `--assume`. */
 function assume({ plan, operation, findAssumed }: Writing, name: string, schema: Schema): CheckedCode | undefined {
   const value = findAssumed(schema);
   if (value === undefined) return undefined;
@@ -53,7 +58,10 @@ function assume({ plan, operation, findAssumed }: Writing, name: string, schema:
   return code`${toLiteral(value)} /* assumed */`;
 }
 
-/** Writes an object if all its fields have a known meaning, such as one about the page; undefined for other objects. */
+/**
+ * Writes an object in the envelope, such as one about the page. Returns undefined if the meaning of one of its fields
+ * is unknown.
+ */
 function toPart(
   { source }: Pick<Writing, 'source'>,
   schema: Schema,
@@ -69,7 +77,7 @@ function toPart(
   return known.length > 0 && known.length === values.length ? code`{ ${joined(known, ', ')} }` : undefined;
 }
 
-/** Returns the value of a field that reports the success: `success: true`, `status: 200`. */
+/** Returns a function for the values of fields that report the success: `success: true`, `status: 200`. */
 export function toSuccessValue(status: number): ValueFor {
   return (name, schema, isRequired) => {
     const { type, const: only, enum: listed = [], format } = keywordsOf(schema);
@@ -89,7 +97,10 @@ export function toSuccessValue(status: number): ValueFor {
   };
 }
 
-/** Writes the record, or the list of records, with the fields of the reply: all fields, or only those that the reply's schema names. */
+/**
+ * Writes the record or the list of records. If the reply's schema does not name all fields of the record, writes only
+ * those that it names.
+ */
 export function toShownFields({ plan, source }: Writing, envelope: Envelope, records: CheckedCode): CheckedCode {
   const { properties = {} } = source.flat(envelope.schema);
   const shown = plan.columns.filter(({ name }) => name in properties);
@@ -105,8 +116,9 @@ export function toShownFields({ plan, source }: Writing, envelope: Envelope, rec
 }
 
 /**
- * The body of a change's reply that shows no record: `{ success: true }`, `{ id, deleted: true }`, or `{}` if the contract names no field.
- * @throws NotWritten for other bodies
+ * Writes the body of a reply that does not show the record: `{ success: true }`, `{ id, deleted: true }`, or `{}` if
+ * the contract names no field.
+ * @throws NotWritten if the body may be another object
  */
 function toAcknowledgement(writing: Writing, schema: Schema | undefined, record: CheckedCode): CheckedCode {
   const { plan, operation, source } = writing;
@@ -127,14 +139,23 @@ function toAcknowledgement(writing: Writing, schema: Schema | undefined, record:
   return toEnvelope(writing, schema, [''], code``, own);
 }
 
-/** The most fields of a reply that shows no record, except to a delete: a reply with more fields shows another object. */
+/**
+ * The maximum number of fields in a reply that does not show the record. A reply with more fields shows another object.
+ * The limit does not apply to deletes.
+ */
 const MOST_TOLD = 5;
 
-/** Whether a reply with a list contains the one record: a get may also list all records with a common value. */
+/**
+ * True if a list in the reply contains only the one record. A GET with an id may instead list all records with a common
+ * value, unless another operation creates or lists the records.
+ */
 const isListOfOne = ({ plan: { operations }, operation: { method } }: Writing): boolean =>
   method !== 'GET' || operations.has('create') || operations.has('list');
 
-/** Writes the status and the body of a reply with a record, as fields of the answer. @throws NotWritten for other bodies */
+/**
+ * Writes the status and the body of a reply with one record, as fields of the handler's result.
+ * @throws NotWritten if the reply has another body, or requires unknown headers
+ */
 export function toReplyBody(writing: Writing, record: CheckedCode): [name: string, value: CheckedCode][] {
   const { plan, operation, source } = writing;
   const reply = successOf(operation);

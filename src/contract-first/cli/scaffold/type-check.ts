@@ -1,9 +1,9 @@
-/** Compiles a service that was just written, and finds the files with faults. */
+/** Compiles a new service, and finds the files with errors. */
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The first fault of each file, by its path from the current folder. */
+/** Returns the first error of each file, by the file's path from the current folder. */
 export async function findTypeFaults(): Promise<Map<string, string>> {
   const typescript = createRequire(join(process.cwd(), 'package.json')).resolve('typescript');
   const { output } = await runNode([join(dirname(typescript), '../bin/tsc'), '--noEmit', '--pretty', 'false']);

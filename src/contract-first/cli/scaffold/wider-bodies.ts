@@ -1,4 +1,4 @@
-/** Finds bodies that allow values which the schema of their record does not. */
+/** Finds request bodies that allow values which the schema of the record does not allow. */
 import { objectFieldsOf, toRecords } from '../../contract/checks/records.ts';
 import { isSubset } from '../../contract/subsets/subsets.ts';
 import type { Operation, ReadContract, RecordSchemas } from '../../engine/contract/contract.ts';
@@ -7,7 +7,10 @@ import type { AnyDescription } from '../../store/tables/description.ts';
 import { givenOf } from './envelopes.ts';
 import { NotWritten, type Writing } from './handler-code.ts';
 
-/** @throws NotWritten if a field of the body has another type than the record */
+/**
+ * Checks the types of a body's fields.
+ * @throws NotWritten if a field of the body has another type than the same field of the record
+ */
 export function checkTypes({ plan, operation, source }: Writing): void {
   const { properties = {} } = source.flat(plan.schema);
   const { fields = {} } = givenOf(operation, plan, source) ?? {};
@@ -18,13 +21,13 @@ export function checkTypes({ plan, operation, source }: Writing): void {
   }
 }
 
-/** The types of a value in a handler; none if it may have any. */
+/** Returns the types of a value in a handler. Empty if the value may have any type. */
 function typesOf({ type = [], format }: Keywords): string[] {
   const types = [type].flat().filter((one) => one !== 'null');
   return types.map((one) => (one !== 'integer' ? one : format === 'int64' ? 'int64' : 'number'));
 }
 
-/** Whether a body may contain a value that the record's schema does not allow, or whether this cannot be ruled out. */
+/** True if it is not proven that the values in all bodies fit the schema of the record. */
 export function hasWiderBody(
   contract: ReadContract,
   { plan, source }: Pick<Writing, 'plan' | 'source'>,

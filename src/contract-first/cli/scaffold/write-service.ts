@@ -1,4 +1,4 @@
-/** Writes collections and handlers into a service, compiles them, and removes those that do not fit. */
+/** Writes collections and handlers into a service, compiles them, and removes those that do not compile. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
 import { buildCatalogue } from '../../engine/errors/catalogue.ts';
@@ -8,24 +8,30 @@ import { findTypeFaults, runNode } from './type-check.ts';
 import { WrittenTests } from './written-tests.ts';
 
 export interface ServiceWriting {
-  /** Writes a file unless it exists, and returns whether it was written. */
+  /** Writes a file, unless it exists. Returns true if it was written. */
   write: (file: string, text: string) => boolean;
-  /** The arguments of Node for `generate`. */
+  /** The arguments by which Node runs `generate`. */
   generate: string[];
-  /** The arguments of Node that run tests; the files follow them. */
+  /** The arguments by which Node runs tests. The caller adds the files. */
   test: string[];
   hasCollections: boolean;
-  /** Whether required fields without a source get the contract's examples. */
+  /** True with `--assume`: required fields without a source get the contract's examples. */
   isAssuming?: boolean;
 }
 
-/** How often the service is compiled at most, plus once for each collection. A run can only remove parts that are there. */
+/**
+ * The maximum number of times that a service is compiled, in addition to once for each collection. Each time only
+ * removes parts, so this is enough.
+ */
 const MOST_ROUNDS = 4;
 
 const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;
 const folderOf = ({ name }: WrittenCollection) => `src/${checkedName(name).text}`;
 
-/** Describes where an operation's records are stored, and the declared statuses that neither its handler nor the server sends. */
+/**
+ * Returns the words of an operation in the table: the folder in which its records are stored, and the declared statuses
+ * that neither its handler nor the server sends.
+ */
 function toStored({ id, replies }: Operation, collection: WrittenCollection): string {
   const catalogue = buildCatalogue({});
   const codes = [...(collection.handlers.get(id) as string).matchAll(/'(\w+)'/g)].map(([, one]) => one);
@@ -40,7 +46,10 @@ function toStored({ id, replies }: Operation, collection: WrittenCollection): st
 
 const toHandlers = (count: number) => (count === 1 ? '1 handler is' : `${count} handlers are`);
 
-/** A line about the operations with handlers that were written. No line if there are none. */
+/**
+ * Returns a line that counts the stored operations, of those whose handlers were written. Returns no line if no handler
+ * was written.
+ */
 function toCounts(stored: number, all: number): string[] {
   if (all === 0) return [];
   if (stored === 0) return ['No operation is stored: each answers 501.'];
@@ -60,11 +69,11 @@ function toEmptyHandler(id: string, reason: string | undefined): string {
 }
 
 export interface WrittenService {
-  /** The lines of the table of all operations, and the lines about assumptions and about resources without a test. */
+  /** The lines of the table of all operations. Lines about assumptions and about collections without a test follow. */
   table: string[];
-  /** The message of `generate`, if it fails even without collections. */
+  /** The error message of `generate`, if it fails even after all collections were removed. */
   failure: string | undefined;
-  /** The collections with tests that pass. */
+  /** The collections whose tests pass. */
   tested: WrittenCollection[];
 }
 
@@ -81,12 +90,13 @@ class ServiceParts {
   readonly #operations: Operation[];
   readonly #writing: ServiceWriting;
   readonly #reasons = new Map<string, string>();
-  /** The collections that were not removed, and the files of their handlers. */
+  /** The collections that were not removed. */
   #collections: WrittenCollection[] = [];
+  /** The operationIds of the handlers that were written. */
   readonly #written = new Set<string>();
-  /** The operations with handlers that were there before. */
+  /** The operationIds of the handlers that existed before. */
   readonly #kept = new Set<string>();
-  /** The folders of collections that were there before. */
+  /** The folders of collections that existed before. */
   readonly #folders: string[] = [];
   readonly #tests: WrittenTests;
 
@@ -121,8 +131,8 @@ class ServiceParts {
   }
 
   /**
-   * Removes the parts that do not generate or compile, until everything does. Returns the message of `generate` if nothing is left to
-   * remove.
+   * Removes parts for which `generate` or the compiler fails, until both succeed. Returns the error message of
+   * `generate` if it still fails after all collections were removed.
    */
   async fit(): Promise<string | undefined> {
     const most = MOST_ROUNDS + this.#collections.length;
@@ -142,7 +152,10 @@ class ServiceParts {
     return undefined;
   }
 
-  /** Returns the collections that a line mentions by their name or by one of their operations; all of them if it mentions none. */
+  /**
+   * Returns the collections that a line of an error message mentions, by name or by one of their operations. Returns
+   * all collections if it mentions none.
+   */
   #namedIn(line: string): WrittenCollection[] {
     const words = new Set(line.match(/[\w-]+/g));
     const named = this.#collections.filter(({ name, handlers }) =>
@@ -151,7 +164,7 @@ class ServiceParts {
     return named.length > 0 ? named : this.#collections;
   }
 
-  /** Removes the parts with faults. Returns whether anything was removed. */
+  /** Removes the tests, handlers and collections that do not compile. Returns true if anything was removed. */
   #takeBack(faults: ReadonlyMap<string, string>): boolean {
     let isChanged = false;
     for (const one of [...this.#collections]) {
@@ -187,7 +200,7 @@ class ServiceParts {
     if (this.#written.has(id)) writeFileSync(fileOf(id), toEmptyHandler(id, reason));
   }
 
-  /** Runs the tests, and removes those that fail. Returns the collections with tests that pass. */
+  /** Runs the tests, and removes the tests that fail. Returns the collections whose tests pass. */
   async runTests(): Promise<WrittenCollection[]> {
     await this.#tests.run(this.#writing.test);
     return this.#collections.filter((one) => this.#tests.has(one));

@@ -1,4 +1,4 @@
-/** Writes the tests of collections for a new service, and removes those that do not compile or do not pass. */
+/** Writes the tests of the collections of a new service. Removes those that do not compile or do not pass. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,11 +10,11 @@ import { testFileOf, writeTest } from './written-test.ts';
 export class WrittenTests {
   readonly #contract: AnyContract;
   readonly #write: (file: string, text: string) => boolean;
-  /** The collections with tests that were written and not removed. */
+  /** The collections whose tests were written and not removed. */
   readonly #left = new Set<WrittenCollection>();
-  /** The collections, parents before the collections in their paths. */
+  /** All collections. A parent comes before the collections below its path. */
   readonly #all: WrittenCollection[] = [];
-  /** A line for each collection that has no test and was not removed itself. */
+  /** The reason for each collection that has no test, unless the collection itself was removed. */
   readonly #reasons = new Map<WrittenCollection, string>();
 
   constructor(contract: AnyContract, write: (file: string, text: string) => boolean) {
@@ -38,7 +38,7 @@ export class WrittenTests {
     return this.#left.has(collection);
   }
 
-  /** Writes the test of a collection again, without operations that have lost their handlers. */
+  /** Writes the test of a collection again, without the operations whose handlers were removed. */
   rewrite(collection: WrittenCollection): void {
     if (this.has(collection))
       writeFileSync(testFileOf(collection), String(writeTest(this.#contract, collection, this.#all)));
@@ -49,7 +49,7 @@ export class WrittenTests {
     if (this.#left.delete(collection)) rmSync(testFileOf(collection));
   }
 
-  /** Removes a test that does not compile. Returns whether it was removed. */
+  /** Removes the test of a collection if the test does not compile. Returns true if it was removed. */
   takeBack(collection: WrittenCollection, faults: ReadonlyMap<string, string>): boolean {
     const fault = faults.get(testFileOf(collection));
     if (fault === undefined || !this.has(collection)) return false;
@@ -59,8 +59,8 @@ export class WrittenTests {
   }
 
   /**
-   * Runs the written tests with these arguments of Node: all in one process, and each in its own only if one fails.
-   * Removes each test that fails, and keeps the reason.
+   * Runs the tests. First runs all of them in one process. If one fails, runs each file in its own process, removes
+   * each test that fails, and keeps the reason. `test` contains the arguments of Node.
    */
   async run(test: string[]): Promise<void> {
     const files = [...this.#left].map(testFileOf);
