@@ -1,4 +1,7 @@
-/** Answers each operation with the contract's own example of its reply, or with one that is made from the schema. */
+/**
+ * Answers each operation with the contract's own example of its reply. If there is none, the example is made from the
+ * schema.
+ */
 import { buildSamples, toReadSample } from '../../contract/page/sample.ts';
 import { toSource } from '../../contract/page/source.ts';
 import type { AnyContract, Operation, Reply } from '../../engine/contract/contract.ts';
@@ -10,7 +13,7 @@ import type { AnyHandler } from '../../engine/routes/handler.ts';
 import { buildToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
 
-/** Builds a handler for each operation, which answers with an example, or with 501 if no example fits a reply. */
+/** Builds a handler for each operation. It answers with an example, or with 501 if no example fits a reply. */
 export function buildExampleHandlers(contract: AnyContract): Record<string, AnyHandler> {
   const source = toSource(contract);
   const samples = buildSamples(source);
@@ -29,7 +32,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
     return notImplemented as AnyHandler;
   }
 
-  /** Returns the first example that fits the reply. For a body that is not JSON, the example's text is the body. */
+  /** Returns the first example that fits the reply. If the reply is not JSON, returns the example as text. */
   function bodyOf(reply: Reply, { content = {} }: ResponseNode): { body: unknown } | undefined {
     const media = Object.entries(content).find(([name]) => toServedType(name) === reply.type)?.[1];
     const own = samples.ofMedia(source.follow(media) as MediaNode, 'writeOnly').map(({ value }) => value);
@@ -42,7 +45,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
     return body === undefined ? undefined : { body };
   }
 
-  /** Returns values for the headers that the handler must send; undefined if a header lacks an example. */
+  /** Returns examples for the headers that the handler must send. Returns undefined if a header has no example. */
   function headersFor(operation: Operation, reply: Reply): Record<string, unknown> | undefined {
     const needed = headersOfHandler(operation, reply).filter(([, { required }]) => required);
     const values = needed.map(([name, header]) => [name, samples.ofMedia(header, 'writeOnly')[0]?.value] as const);
@@ -53,12 +56,15 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
   return Object.fromEntries([...contract.operations.values()].map((one) => [one.id, handlerOf(one)]));
 }
 
-/** Returns the replies that may provide an example: first successes, then redirects and the default, and among these JSON first. */
+/**
+ * Returns the replies that may be sent as an example: successes first, then redirects, then `default`. Of one reply,
+ * JSON comes first.
+ */
 function repliesOf({ replies }: Operation): Reply[] {
   const order = (status: string) => (/^[23]/.test(status) ? status : /^default$/i.test(status) ? '4' : '9');
   const known = replies.filter(({ status }) => order(status) < '9').flatMap((reply) => inAllTypes([reply]));
   return known.sort((a, b) => order(a.status).localeCompare(order(b.status)));
 }
 
-/** `2XX` and `default` are sent as 200. */
+/** Returns the status to send. It is 200 for `2XX` and `default`. */
 const statusOf = ({ status }: Reply): number => Number(status.replace(/xx$/i, '00')) || 200;

@@ -19,7 +19,7 @@ import { checkExists, checkOwnersInBody, type OwnerId, ownerIdsOf, toCondition, 
 import { toReplyBody } from './reply-bodies.ts';
 import { idsIn, type OperationKind } from './resource-paths.ts';
 
-/** Writes an update, or a replace if the body contains each field that a client can set. */
+/** Writes a handler that calls `update`, or `replace` if the body contains each field that a client can set. */
 export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: OperationKind): void {
   const { plan, operation, source } = writing;
   const variable = variableOf(writing);
@@ -52,11 +52,14 @@ export function writeChangeHandler(writing: Writing, made: HandlerCode, kind: Op
 interface PossibleFailures {
   owners: OwnerId[];
   match: CheckedCode | undefined;
-  /** Whether the change can be refused for another reason than its condition. */
+  /** True if the store can refuse the change for another reason than its condition. */
   canBeUnfit: boolean;
 }
 
-/** Writes the errors for a record that does not exist, was changed meanwhile, or would not fit. */
+/**
+ * Writes the error replies of a change: for a record that does not exist, that another client has changed, or that
+ * would break the contract.
+ */
 function checkResult(
   writing: Writing,
   made: HandlerCode,
@@ -78,7 +81,10 @@ function checkResult(
   if (canBeUnfit) made.lines.push(code`if (isRefused(${variable})) ${unfit()};`);
 }
 
-/** Returns the id of the record to change, from the path or the body. If the ids of path and body differ, the handler answers 400. */
+/**
+ * Writes code for the id of the record to change, from the path or the body. If both contain an id and they differ, the
+ * handler answers 400.
+ */
 export function checkId(writing: Writing, made: HandlerCode, body: CheckedCode, isInBody: boolean): CheckedCode {
   const { plan, operation } = writing;
   const bodyId = member(body, plan.id.name);

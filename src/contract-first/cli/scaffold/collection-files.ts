@@ -1,6 +1,6 @@
 /**
- * Writes the collections of a contract: their descriptions, migrations and handlers. Also gives the reason for each operation that is not
- * stored.
+ * Writes the collections of a contract: their descriptions, migrations and handlers. Also gives a reason for each
+ * operation whose records are not stored.
  */
 import { toSource } from '../../contract/page/source.ts';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
@@ -25,13 +25,13 @@ import { hasWiderBody } from './wider-bodies.ts';
 
 export interface WrittenCollection {
   name: string;
-  /** The text of each file, by its path below the service's folder. */
+  /** The text of each file. The key is its path below the service's folder. */
   files: Map<string, string>;
   /** The handlers by operationId. */
   handlers: Map<string, string>;
-  /** The operationId of the operation that creates the records; undefined if none is written. */
+  /** The operationId of the operation that creates the records. Undefined if there is none. */
   createId: string | undefined;
-  /** The first record, if no operation creates records. */
+  /** The record in the second migration. Undefined if an operation creates the records. */
   first: FirstRecord | undefined;
   plan: CollectionPlan;
   description: AnyDescription;
@@ -40,16 +40,16 @@ export interface WrittenCollection {
 
 export interface WrittenCollections {
   collections: WrittenCollection[];
-  /** The reason why an operation is not stored, by operationId. */
+  /** The reason why an operation's records are not stored, by operationId. */
   reasons: Map<string, string>;
 }
 
 export const toParentReason = (name: string): string => `its parent ${name} is not stored`;
 
-/** The most records that a list may skip. */
+/** The maximum number of records that a request for a page may skip. */
 const MOST_SKIPPED = 100_000;
 
-/** Writes the collections. With `isAssuming`, required fields without a source get the contract's examples. */
+/** Writes the collections. If `isAssuming` is true, required fields without a source get the contract's examples. */
 export function writeCollections(contract: ReadContract, { isAssuming = false } = {}): WrittenCollections {
   const source = toSource(contract);
   const findAssumed = isAssuming ? buildFindAssumed(source) : () => undefined;
@@ -71,13 +71,14 @@ export function writeCollections(contract: ReadContract, { isAssuming = false } 
 interface Given extends Pick<Writing, 'source' | 'findAssumed'> {
   contract: ReadContract;
   reasons: Map<string, string>;
-  /** The collections that are already written. */
+  /** The collections that were written before this one. */
   stored: WrittenCollection[];
 }
 
-/** Writes a collection without its create: its table begins with the contract's example. */
+/** Writes a collection without a create. Its second migration inserts the contract's example as the first record. */
 function writeFilled(resource: Resource, given: Given): WrittenCollection | undefined {
-  // Records that no path shows have an id that the store sets, and a single object has no example of its id.
+  // Without a path of a record, the store sets the id. For a single object, the contract has no example of its id. In
+  // both cases there is no first record.
   if (resource.path === '' || resource.isSingle) return undefined;
   const { create, ...others } = Object.fromEntries(resource.operations) as { create?: Operation };
   const operations = new Map(Object.entries(others) as [OperationKind, Operation][]);
@@ -129,7 +130,9 @@ function writeCollection(
   return { name: plan.name, files, handlers, createId, first, plan, description, assumed: plan.assumed };
 }
 
-/** Writes the files of a collection by their paths. `domain` contains the collections up to this one. */
+/**
+ * Returns the text of each file of a collection, by its path. `domain` contains this collection and all earlier ones.
+ */
 function toFiles(plan: CollectionPlan, use: ListUse, domain: AnyDomain, first: FirstRecord | undefined) {
   const folder = `src/${checkedName(plan.name).text}`;
   const fileName = wordsOf(plan.name).join('-');
@@ -146,18 +149,21 @@ function toFiles(plan: CollectionPlan, use: ListUse, domain: AnyDomain, first: F
 const OF_EXAMPLE =
   "Assumed: the contract's example. Delete this file before the first start if you do not want the record.";
 
-/** A resource with the path of its list, or else with the path of its records, as its base: its create may have had another one. */
+/**
+ * Returns the resource without its create, with the base of its other operations: the path of the list, or else the
+ * path of the records without the id. The create may have had another path.
+ */
 function withBase(resource: Resource): Resource {
   const { path, operations } = resource;
   const base = operations.get('list')?.path ?? path.slice(0, path.lastIndexOf('/'));
   return toShape(base) === toShape(resource.base) ? resource : withoutParent({ ...resource, base });
 }
 
-/** Whether a handler shows the records. */
+/** True if a written handler shows the records. */
 const isRead = ({ operations }: Resource, handlers: ReadonlyMap<string, string>): boolean =>
   [operations.get('get'), operations.get('list')].some((one) => one && handlers.has(one.id));
 
-/** Returns the reason if no handler creates the records, or none shows them. */
+/** Returns a reason if no written handler creates the records, or if none shows them. */
 function findMissing(
   { path, operations, isSingle }: Resource,
   handlers: ReadonlyMap<string, string>,
@@ -171,13 +177,13 @@ function findMissing(
   return isHidden ? `nothing shows its records: ${reasons.get(reading.id)}` : undefined;
 }
 
-/** A resource without a stored parent: any id of a parent is accepted. */
+/** Returns a resource whose parent is not stored. Any id of a parent in the path is then accepted. */
 const withoutParent = ({ parent: _, ...resource }: Resource): Resource => ({
   ...resource,
   scopes: namesIn(resource.base),
 });
 
-/** Returns the written handler, or the reason if it cannot be written. */
+/** Returns the written handler, or the reason why it cannot be written. */
 function tryHandler(kind: OperationKind, writing: Writing) {
   let written: ReturnType<typeof writeHandler> | undefined;
   const [reason] = problemsThrownBy(() => {
@@ -207,7 +213,7 @@ const toLists = ({ always, equal, range, skips, counts }: ListUse) => ({
   ...(counts && { count: true as const }),
 });
 
-/** Writes a column of a description, without the parts that follow from its name and type. */
+/** Returns a column in the form of a description. Properties that equal their defaults are left out. */
 function toColumn({
   name,
   column,

@@ -1,4 +1,7 @@
-/** Plans the columns of a resource's records: the values from clients, those from the store, and assumed ones. */
+/**
+ * Plans the columns of a resource's records: which values come from clients, which the store sets, and which are
+ * assumed.
+ */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
@@ -21,61 +24,64 @@ export interface PlannedColumn {
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
   is?: 'id';
   first?: unknown;
-  /** The name of the parent's collection, if the column contains the parent's id. The record is deleted with its parent. */
+  /**
+   * If the column contains the parent's id: the name of the parent's collection. A record is deleted with its parent.
+   */
   of?: string;
-  /** Whether `first` is assumed, because the contract does not give a value. */
+  /** True if `first` is assumed, because the contract does not give a value. */
   isAssumed?: true;
 }
 
 export interface CollectionPlan extends Omit<Resource, 'scopes'> {
   table: string;
   columns: PlannedColumn[];
-  /** The columns with values that no reply contains: fields of a create's body, and the parent's id. */
+  /** The columns whose values are in no reply, such as fields that only the body of a create contains. */
   internal: PlannedColumn[];
   id: PlannedColumn;
-  /** The parent in the path of the records, and the column with the parent's id. */
+  /** The parent whose id is in the path of the records, and the column with this id. */
   parentPlan?: ParentPlan;
-  /** The columns for the other parameters in the path. */
+  /** The other parameters in the path, each with its column. */
   scopes: Scope[];
-  /** The header that names the tenant; undefined if the records belong to no tenant. */
+  /** The header that names the tenant. Undefined if the records do not belong to a tenant. */
   tenant: Parameter | undefined;
-  /** The collection of the record that a single object belongs to: both have the same id. */
+  /** For a single object below the path of a record: the collection of that record. Both have the same id. */
   keyParent?: CollectionPlan;
-  /** The way to make ids that a client may leave out; undefined if the store or the client sets them. */
+  /** The code that makes an id if the client omits it. Undefined if the store or the client sets all ids. */
   madeId: MadeId | undefined;
-  /** 400 if a body allows values that the record does not allow. */
+  /** 400 if a body allows values that the record does not allow. A request with such a value is answered with 400. */
   unfit?: 400;
-  /** The fields of a create's body. */
+  /** The names of the fields in the body of a create. */
   given: string[];
-  /** Fields of bodies that no column keeps: passwords and secrets that no reply has. */
+  /** The names of fields in bodies that are not stored: passwords and secrets that no reply contains. */
   unstored: string[];
-  /** Lines about assumed values, one for each value that the contract does not give. */
+  /** Lines about assumptions, one for each value that the contract does not give. */
   assumed: string[];
-  /** The requests that an operation answers with 501, as the end of a sentence: `the parameter sort is sent`. */
+  /** The requests that an operation answers with 501. `when` is the end of a sentence: `the parameter sort is sent`. */
   unknown: { id: string; when: string }[];
-  /** Fields that the record needs and that the body of a create lacks. */
+  /** The names of required fields of the record that neither the body of a create nor the store provides. */
   missing: string[];
 }
 
-/** A parameter in the path of records whose values are not stored as records: each value has its own. */
+/** A parameter in the path that is not the id of a stored record, and its column. Each value has its own records. */
 export interface Scope {
   parameter: string;
   column: PlannedColumn;
 }
 
-/** The parent in the path of a collection's records. */
+/** The parent whose id is in the path of the records. */
 export interface ParentPlan {
   plan: CollectionPlan;
-  /** The column with the parent's id, and whether clients see it. */
+  /** The column with the parent's id. */
   column: PlannedColumn;
+  /** True if clients see this column. */
   isShown: boolean;
-  /** The parameter in the path. */
+  /** The name of the parameter with the parent's id. */
   parameter: string;
 }
 
-/** A plan while it is made. */
+/** A plan that is not complete yet. */
 interface Planning extends CollectionPlan {
-  /** The fields of a create's body that are always there and are texts. */
+  /** The names of required text fields in the body of a create. */
   texts: string[];
   findAssumed: FindAssumed;
 }
@@ -99,7 +105,10 @@ temp then to trailing transaction trigger true union unique update user using va
 when where window with without seq oid ctid xmin xmax cmin cmax tableoid rowid _rowid_`.split(/\s+/),
 );
 
-/** A name of a table or column that needs no quotes: only letters, digits and underscores. */
+/**
+ * Converts a name to a name for a table or column. It consists of letters, digits and underscores, so it needs no
+ * quotes.
+ */
 export function toSqlName(name: string, taken: ReadonlySet<string> = new Set()): string {
   const plain = wordsOf(name)
     .join('_')
@@ -111,7 +120,7 @@ export function toSqlName(name: string, taken: ReadonlySet<string> = new Set()):
   return made;
 }
 
-/** Returns the plan, or the reason if the records cannot be stored. */
+/** Returns the plan, or the reason why the records cannot be stored. */
 export function planCollection(
   resource: Resource,
   source: DocumentSource,
@@ -157,7 +166,7 @@ export function planCollection(
   return planScopes(resource, plan, taken) ?? planTenant(plan, taken, parent) ?? plan;
 }
 
-/** Returns the reason if the records cannot be stored at all. */
+/** Returns the reason why the records cannot be stored. Returns undefined if there is no such reason. */
 function findUnstorable(
   resource: Resource,
   source: DocumentSource,
@@ -175,13 +184,13 @@ function findUnstorable(
   return isAbout ? undefined : `no field of ${record} is in the body of ${operations.get('create')?.id}`;
 }
 
-/** Adds the lines about a PUT that creates records. */
+/** Adds lines about assumptions if a PUT creates the records. */
 function tellPut(put: Operation, { name, noun, isSingle, parameter, assumed }: Planning): void {
   if (isSingle && parameter === '') assumed.push(`${name}: all callers share one ${noun}`);
   if (!declaresCreated(put)) assumed.push(`${name}: ${put.id} creates the ${noun} if it does not exist`);
 }
 
-/** The names of fields with passwords or secrets, and the others. */
+/** Splits the names of fields: `secret` contains those of passwords and secrets, and `open` all others. */
 function splitSecrets(names: string[], fields: Record<string, Schema>, source: DocumentSource) {
   const isSecret = (name: string) =>
     SECRET.test(name) &&
@@ -190,7 +199,7 @@ function splitSecrets(names: string[], fields: Record<string, Schema>, source: D
   return { secret: names.filter(isSecret), open: names.filter((name) => !isSecret(name)) };
 }
 
-/** Columns for fields of a body that no reply has. */
+/** Plans internal columns for fields that only the body of a create contains. Passwords and secrets get no column. */
 function planBodyFields(
   { secret, open }: { secret: string[]; open: string[] },
   { fields, required }: { fields: Record<string, Schema>; required: string[] },
@@ -228,7 +237,10 @@ export function typeOf(schema: Schema): Pick<PlannedColumn, 'type' | 'isNullable
   return { type: simple[type ?? ''] ?? 'json', isNullable };
 }
 
-/** Decides who sets the id: the client, the store, or the handler if the client may leave it out. `needed` are the required fields of a create's body. */
+/**
+ * Decides who sets the id: the client, the store, or the handler if the client may omit the id. `needed` contains the
+ * names of the required fields in the body of a create. Returns a reason if ids cannot be made.
+ */
 function planId(
   planned: PlannedColumn,
   keywords: Keywords,
@@ -255,18 +267,24 @@ function planId(
   return undefined;
 }
 
-/** Plans an id that no client sees, for records that only a list shows. */
+/** Plans an id that clients do not see. It is for records that are only in a list and have no path of their own. */
 function planInternalId(plan: Planning, taken: Set<string>): void {
   const name = toFreeName('recordId', plan, 'OfStore');
   plan.id = Object.assign(toPlanned(name, {}, [name], taken), { type: 'int64', set: 'id' } as const);
   plan.internal.push(plan.id);
 }
 
-/** The field of a single object with the id in its path: only a field of the same name, because `id` may be its own. */
+/**
+ * Finds the field of a single object that contains the id in its path. It must have the name of the path parameter. A
+ * field named `id` may be another id, that of the object itself.
+ */
 const idInPathOf = ({ parameter }: Resource, properties: Record<string, Schema>): string | undefined =>
   plain(parameter) === 'id' ? undefined : Object.keys(properties).find((name) => plain(name) === plain(parameter));
 
-/** Plans the id of a single object: the one in its path, or a constant. If it is the id of a stored record, it refers to that record. */
+/**
+ * Plans the id of a single object. It is the id in the path, or a constant if the path has no id. If the id is that of
+ * a stored record, the column refers to this record.
+ */
 function planSingleId(resource: Resource, plan: Planning, taken: Set<string>, parent?: CollectionPlan): void {
   if (plan.id === undefined) {
     const name = toFreeName(resource.parameter || 'place', plan);
@@ -284,13 +302,13 @@ function planSingleId(resource: Resource, plan: Planning, taken: Set<string>, pa
     plan.assumed.push(`${plan.name}: any ${resource.parameter} in the path is accepted, and has its own ${plan.noun}`);
 }
 
-/** A slug is made of the title or name in the body. */
+/** If the id is a slug, returns code that makes it from the title or name in the body. */
 function findSlug({ name }: PlannedColumn, keywords: Keywords, { given, texts }: Planning): MadeId | undefined {
   const text = plain(name) === 'slug' ? texts.find((one) => /^(title|name|headline)$/.test(plain(one))) : undefined;
   return text === undefined || given.includes(name) ? undefined : toSlugId(keywords, (body) => member(body, text));
 }
 
-/** Plans a field that clients do not send: either the store sets it, or it gets a fixed first value. */
+/** Plans a field that clients do not send. Either the store sets its value, or all new records get the same value. */
 function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): void {
   const name = wordsOf(planned.name).join('');
   const isTime = keywords.type === 'string' && keywords.format === 'date-time';
@@ -306,7 +324,10 @@ function planSet(planned: PlannedColumn, keywords: Keywords, plan: Planning): vo
 const isRevision = ({ type, isOptional, isNullable }: PlannedColumn, name: string): boolean =>
   type === 'int64' && !isOptional && !isNullable && /^(revision|version)$/.test(name);
 
-/** Plans an internal column for the revision of entity tags, if no field of the record is the revision. */
+/**
+ * Plans an internal column for the revision, which entity tags need. Does nothing if a field of the record is the
+ * revision.
+ */
 function planRevision(plan: Planning, taken: Set<string>): void {
   if (plan.columns.some(({ set }) => set === 'revision')) return;
   const isTaken = [...plan.columns, ...plan.internal].some(({ name }) => name === 'revision');
@@ -314,13 +335,13 @@ function planRevision(plan: Planning, taken: Set<string>): void {
   plan.internal.push(Object.assign(toPlanned(name, {}, [name], taken), { type: 'int64', set: 'revision' } as const));
 }
 
-/** A field that a create may omit. */
+/** Plans a field that the body of a create may omit. */
 function planOptional(planned: PlannedColumn, keywords: Keywords, inBody: Keywords, plan: Planning): void {
   if (keywords.default !== undefined) planned.first = keywords.default;
   else if (!planned.isOptional && inBody.default === undefined) planFirst(planned, keywords, plan);
 }
 
-/** Plans the first value of a required field that a create may omit. */
+/** Plans the value that a required field has in a new record if the body of the create does not contain the field. */
 function planFirst(planned: PlannedColumn, keywords: Keywords, plan: Planning): void {
   const { default: preset, const: only, enum: [listed] = [], type } = keywords;
   const isCount = /count|total|number|views|likes/i.test(planned.name) && /int|number/.test(String(type));
@@ -344,7 +365,7 @@ function planFirst(planned: PlannedColumn, keywords: Keywords, plan: Planning): 
   }
 }
 
-/** Finds the field with the parent's id by its name and type; undefined if there is none. */
+/** Finds the field that contains the parent's id, by its name and type. Returns undefined if there is none. */
 function findParentField(resource: Resource, parent: CollectionPlan, source: DocumentSource): string | undefined {
   const { parameter } = resource.parent as ParentInPath;
   const { properties = {} } = source.flat(resource.schema);
@@ -358,7 +379,7 @@ function findParentField(resource: Resource, parent: CollectionPlan, source: Doc
   );
 }
 
-/** Returns the type of the ids, as a field that refers to them has it. */
+/** Returns the type of a field that refers to these ids. */
 const typeOfId = ({ id }: CollectionPlan): ColumnType => (id.type === 'uuid' ? 'text' : id.type);
 
 function planParent(column: PlannedColumn, parent: CollectionPlan, plan: Planning, isShown: boolean): void {
@@ -366,7 +387,7 @@ function planParent(column: PlannedColumn, parent: CollectionPlan, plan: Plannin
   plan.parentPlan = { plan: parent, column, isShown, parameter: (plan.parent as ParentInPath).parameter };
 }
 
-/** Plans an internal column for the parent's id, which appears in no reply. */
+/** Plans an internal column for the parent's id, because no field of the record contains it. */
 function planInternalParent(parent: CollectionPlan, plan: Planning, taken: Set<string>): void {
   const names = [...plan.columns, ...plan.internal].map(({ name }) => name);
   const wanted = `${toCamel(wordsOf(parent.noun))}Id`;
@@ -376,7 +397,10 @@ function planInternalParent(parent: CollectionPlan, plan: Planning, taken: Set<s
   planParent(column, parent, plan, false);
 }
 
-/** Columns for the parameters in the path that are not the parent's id. Returns the reason if a type is not supported. */
+/**
+ * Plans columns for the parameters in the path other than the parent's id. Returns a reason if the type of a parameter
+ * is not supported.
+ */
 function planScopes(resource: Resource, plan: Planning, taken: Set<string>): string | undefined {
   const all = [...resource.operations.values()];
   const { parameters } = (all.find(({ path }) => path === resource.base) ?? all[0]) as Operation;
@@ -397,8 +421,8 @@ function planScopes(resource: Resource, plan: Planning, taken: Set<string>): str
 }
 
 /**
- * Plans the column with the tenant: a field that has the name of the header and is in no body, or an internal column.
- * Returns the reason if the records belong to a parent of a tenant, and not to the same one.
+ * Plans the column with the tenant. It is a field with the name of the header that no body contains, or else an
+ * internal column. Returns a reason if the parent belongs to a tenant by another header.
  */
 function planTenant(plan: Planning, taken: Set<string>, parent: CollectionPlan | undefined): string | undefined {
   const { tenant } = plan;
@@ -416,14 +440,14 @@ function planTenant(plan: Planning, taken: Set<string>, parent: CollectionPlan |
   return undefined;
 }
 
-/** Returns a name for a column that no other column has. */
+/** Returns a name for a new column that no other column has. */
 function toFreeName(parameter: string, { columns, internal }: Planning, suffix = 'InPath'): string {
   const wanted = toCamel(wordsOf(parameter)) || 'inPath';
   const isTaken = [...columns, ...internal].some(({ name }) => name === wanted);
   return isTaken ? `${wanted}${suffix}` : wanted;
 }
 
-/** The path sets the field. */
+/** Removes what was planned for the value of a field, because its value comes from the path or the tenant's header. */
 function takeBack(column: PlannedColumn, plan: Planning): void {
   delete column.first;
   delete column.isAssumed;
@@ -432,7 +456,7 @@ function takeBack(column: PlannedColumn, plan: Planning): void {
   plan.assumed = plan.assumed.filter((line) => !line.startsWith(`${plan.name}: ${column.name} is `));
 }
 
-/** Whether the value of a column is an object or a list. */
+/** True if the column may contain objects and lists. */
 export const isJsonColumn = ({ type }: PlannedColumn): boolean => type === 'json';
 
 const show = (value: unknown): string =>

@@ -51,12 +51,15 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
   made.lines.push(code`return ${toObjectLiteral([...answer, ...toHeaders(headers)])};`);
 }
 
-/** @throws NotWritten if a required field of new records comes from nowhere */
+/**
+ * Checks that all required fields of a new record have a source.
+ * @throws NotWritten if one does not
+ */
 export function checkFields({ record, missing: [first] }: CollectionPlan): void {
   if (first !== undefined) throw new NotWritten(`${record}.${first} is required, and comes from nowhere`);
 }
 
-/** Writes the id of a new record, if the client may leave it out. */
+/** Writes code for the id of a new record, if the client may omit the id. */
 function toMadeId({ id, madeId, given }: CollectionPlan, body: CheckedCode, made: HandlerCode): CheckedCode[] {
   if (madeId === undefined) return [];
   for (const name of madeId.imports) made.crypto.add(name);
@@ -65,7 +68,7 @@ function toMadeId({ id, madeId, given }: CollectionPlan, body: CheckedCode, made
   return [code`${toPropertyName(id.name)}: ${own}`];
 }
 
-/** Writes the header `Location`, if the contract declares it and the record can be read by its id. */
+/** Writes the header `Location`, if the contract declares it and the record has a GET by its id. */
 function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: CheckedCode): [string, CheckedCode][] {
   const { headers } = successOf(operation) as Reply;
   const name = Object.keys(headers).find((one) => /^location$/i.test(one));

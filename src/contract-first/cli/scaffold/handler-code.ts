@@ -1,4 +1,4 @@
-/** The code of a handler while it is written, and the parts that handlers have in common. */
+/** The code of a handler, and functions that write the code that several handlers need. */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import { ContractError, type Operation, type Parameter, type Reply } from '../../engine/contract/contract.ts';
 import { replyFor } from '../../engine/contract/replies.ts';
@@ -20,7 +20,7 @@ import { type Given, givenOf, plain, successOf, wordsOf } from './envelopes.ts';
 import { idsIn } from './resource-paths.ts';
 import { isTenant, mayBeEmpty, tenantHeaderOf } from './tenant-headers.ts';
 
-/** Thrown if a handler cannot be written. */
+/** The error if a handler cannot be written. Its text is the reason. */
 export class NotWritten extends ContractError {
   constructor(reason: string) {
     super([reason]);
@@ -31,11 +31,16 @@ export interface Writing {
   plan: CollectionPlan;
   operation: Operation;
   source: DocumentSource;
-  /** Returns a value for a required field without a source; undefined if there is none. */
+  /**
+   * Returns an assumed value for a required field without a source. Returns undefined if there is none, or without
+   * `--assume`.
+   */
   findAssumed: FindAssumed;
 }
 
-/** The parts of a handler: the properties of its argument, its imports, and its lines. */
+/**
+ * A handler while it is written: the properties that it takes from its argument, its imports, and its lines of code.
+ */
 export class HandlerCode {
   readonly takes = new Set<string>();
   readonly imports = new Set(['handle']);
@@ -53,20 +58,26 @@ ${this.lines.map((line) => code`  ${indented(line)}\n`)}});
   }
 }
 
-/** Words in the names of headers, and parameters of a query, that are about the call or its caller: no record depends on them. */
+/**
+ * Matches words in the names of headers and query parameters that are about the call or its caller. Records do not
+ * depend on such a parameter.
+ */
 const ABOUT_CALL: Record<string, RegExp> = {
   header:
     /^(key|apikey|token|auth\w*|app|application|client|consumer|version|request\w*|correlation\w*|trace\w*|idempotency|signature|timestamp|agent|language|device|session|ip|origin|host|api)$/,
   query: /^(apikey|auth|authorization|accesstoken|apiversion|appkey)$/,
 };
 
-/** Whether a parameter is about the call, and not about records. */
+/** True if a parameter is about the call or its caller, and not about records. */
 const isAboutCall = ({ name, in: location }: Parameter): boolean =>
   location === 'header'
     ? wordsOf(name).some((word) => ABOUT_CALL.header?.test(word))
     : ABOUT_CALL.query?.test(plain(name)) === true || wordsOf(name).includes('auth');
 
-/** Writes code that answers 501 to requests with a parameter of unknown meaning. @throws NotWritten if the parameter is always sent */
+/**
+ * Writes code that answers 501 to requests with a parameter of unknown meaning.
+ * @throws NotWritten if such a parameter is required
+ */
 export function reportParameters(writing: Writing, made: HandlerCode, known: string[]): void {
   const { plan, operation } = writing;
   const isKnown = (name: string) => known.includes(name) || name === plan.tenant?.name;
@@ -90,7 +101,10 @@ export function reportParameters(writing: Writing, made: HandlerCode, known: str
   }
 }
 
-/** Whether a parameter has no effect: each one about the call, and with `--assume` each required one of unknown meaning. */
+/**
+ * True if the handler may ignore a parameter, because it is about the call. With `--assume`, also true for a required
+ * parameter of unknown meaning.
+ */
 function hasNoEffect({ plan, findAssumed }: Writing, parameter: Parameter): boolean {
   const { name, required, schema } = parameter;
   const isSafe = !isCondition(parameter) && !isTenant(parameter);
@@ -101,7 +115,10 @@ function hasNoEffect({ plan, findAssumed }: Writing, parameter: Parameter): bool
   return true;
 }
 
-/** Writes an error. The handler returns the error if the operation declares its status, and otherwise throws it. */
+/**
+ * Writes code for an error reply. The handler returns the error if the operation declares its status, and throws it
+ * otherwise.
+ */
 export function failure(
   { operation }: Writing,
   made: HandlerCode,
@@ -114,7 +131,10 @@ export function failure(
   return isDeclared ? code`return refuse(${error}, ${message})` : code`throw new HttpError(${error}, ${message})`;
 }
 
-/** Writes the collection that a handler reads and changes: with tenants, the records of the one in the header. */
+/**
+ * Writes code for the collection of the records. If they belong to tenants, it contains only the records of the tenant
+ * in the header.
+ */
 export function collectionOf({ plan }: Writing, made: HandlerCode, { name, tenant } = plan): CheckedCode {
   made.takes.add(name);
   if (!tenant) return checkedName(name);
@@ -122,7 +142,10 @@ export function collectionOf({ plan }: Writing, made: HandlerCode, { name, tenan
   return code`${checkedName(name)}.of(${member('headers', tenant.name)})`;
 }
 
-/** Writes the check of the header with the tenant. @throws NotWritten if the operation does not demand it */
+/**
+ * Writes code that rejects an empty header with the tenant.
+ * @throws NotWritten if the operation does not require the header
+ */
 export function checkTenant(writing: Writing, made: HandlerCode): void {
   const { plan, operation } = writing;
   if (!plan.tenant) return;
@@ -135,7 +158,7 @@ export function checkTenant(writing: Writing, made: HandlerCode): void {
   made.lines.push(code`if (${member('headers', name)} === '') ${empty};`);
 }
 
-/** Returns the TypeScript type of a value in a handler. */
+/** Returns the TypeScript type that a value of the schema has in a handler. */
 export function kindOf(schema: Schema): 'bigint' | 'number' | 'string' | undefined {
   const { type, format } = keywordsOf(schema);
   if (type === 'integer' && format === 'int64') return 'bigint';
@@ -148,16 +171,22 @@ export function notFound(writing: Writing, made: HandlerCode, plan = writing.pla
   return failure(writing, made, 'not_found', 404, `There is no ${plan.noun} ${end}.`);
 }
 
-/** Writes the id in the path, with the type of the column. If the column is an integer, a text that is not an integer finds no record. */
+/**
+ * Writes code for the id of the record in the path, converted to the type of its column. If the column is an integer
+ * and the text in the path is not, the handler answers 404.
+ */
 export function idOf(writing: Writing, made: HandlerCode): CheckedCode {
   const { own } = idsIn(writing.operation, writing.plan);
   return own === undefined ? code`${ONLY}` : toId(writing, made, writing.plan, own, 'id');
 }
 
-/** The id of a single object without an id in its path. */
+/** The id of a single object whose path contains no id. */
 const ONLY = 'only';
 
-/** Writes the id of a record of any collection, from the path. */
+/**
+ * Writes code for the id of a record of any collection in the path. `name` is the path parameter, and `variable` the
+ * name for a converted id.
+ */
 export function toId(
   writing: Writing,
   made: HandlerCode,
@@ -189,7 +218,10 @@ export function toId(
   throw new NotWritten(`the id in its path has another type than ${plan.record}.${plan.id.name}`);
 }
 
-/** Writes the record in the body. If the body is optional or may have several types, the code checks it first. */
+/**
+ * Writes code for the record in the body. If the body is optional or may have several types, the handler checks it
+ * first.
+ */
 export function checkBody({ plan, operation, source }: Writing, made: HandlerCode): CheckedCode {
   if (!operation.body) throw new NotWritten('it has no body');
   const { required, contents } = operation.body;
@@ -216,11 +248,11 @@ export function checkBody({ plan, operation, source }: Writing, made: HandlerCod
   return code`stored`;
 }
 
-/** Writes a body with further fields. */
+/** Writes an object with the fields of the body and these further fields. */
 export const withFields = (body: CheckedCode, fields: CheckedCode[]): CheckedCode =>
   fields.length > 0 ? code`{ ...${body}, ${joined(fields, ', ')} }` : body;
 
-/** The name of the variable for a record. */
+/** Returns the name of the variable for a record. */
 export const variableOf = ({ plan }: Writing): CheckedCode => {
   const [first = 'record', ...others] = plan.noun.split(' ');
   const name = first + others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
@@ -232,8 +264,8 @@ export const variableOf = ({ plan }: Writing): CheckedCode => {
 };
 
 /**
- * Writes an answer with the result of `call`, which becomes a 404 if the record does not exist. Returns undefined if the operation does not
- * declare 404; then the handler must throw.
+ * Writes a reply with the result of `call`. If the record does not exist, the reply is a 404. Returns undefined if the
+ * operation does not declare 404, because the handler must then throw the error.
  */
 export function toAnswer({ operation }: Writing, made: HandlerCode, call: CheckedCode): CheckedCode | undefined {
   if (replyFor(operation.replies, 404) === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Writes the handler of an operation of a stored resource, or gives the reason if it cannot. */
+/** Writes the handler of an operation of a stored resource, or gives the reason why it cannot be written. */
 import { withArticle } from '../../store/tables/table.ts';
 import type { CheckedCode } from '../generate/source-text.ts';
 import { writeChangeHandler } from './change-handler.ts';
@@ -13,7 +13,10 @@ import { writePutHandler } from './put-handler.ts';
 import type { OperationKind } from './resource-paths.ts';
 import { checkTypes } from './wider-bodies.ts';
 
-/** Writes the handler. @throws NotWritten with the reason if it cannot be written */
+/**
+ * Writes the handler.
+ * @throws NotWritten with the reason why it cannot be written
+ */
 export function writeHandler(kind: OperationKind, writing: Writing): { code: CheckedCode; list?: ListUse } {
   const made = new HandlerCode();
   made.takes.add(writing.plan.name);
@@ -37,7 +40,10 @@ export function writeHandler(kind: OperationKind, writing: Writing): { code: Che
   return { code: made.toCode(writing.operation) };
 }
 
-/** @throws NotWritten if the body or the reply of an operation at an unusual path is about something else than the record */
+/**
+ * Checks an operation at an unusual path, which may be an action.
+ * @throws NotWritten if its reply does not show the record, or if its body has fields that the record does not have
+ */
 function checkRecord({ plan, operation, source }: Writing): void {
   const envelope = envelopeOf(operation, plan, source);
   if (envelope?.isList || !isEnvelopeOf(envelope, plan, source))

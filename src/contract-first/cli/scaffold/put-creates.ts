@@ -5,23 +5,29 @@ import { wordsOf } from './envelopes.ts';
 import { idsIn } from './resource-paths.ts';
 import type { Resource } from './resources.ts';
 
-/** Whether the contract declares that an operation creates what it is about. */
+/** True if the contract declares 201 for an operation, the reply to a create. */
 export const declaresCreated = ({ replies }: Operation): boolean => replies.some(({ status }) => status === '201');
 
-/** Returns the resource with its PUT as the create, if nothing else creates its records, and the PUT may. */
+/**
+ * Makes the PUT of a resource its create, if no other operation creates the records, and if the contract allows this.
+ * Otherwise returns the resource unchanged.
+ */
 export function withPut(resource: Resource, isAssuming: boolean): Resource {
   const { replace, ...others } = Object.fromEntries(resource.operations) as Record<string, Operation>;
   if (!replace || others.create || idsIn(replace, resource).own === undefined) return resource;
   const isCertain = declaresCreated(replace) || !replace.body;
   const isPossible = isAssuming && !replace.replies.some(({ status }) => status === '404');
-  // The ids below another id may be unique only there.
+  // If the path contains another id, a record's id may be unique only below that id. Then the PUT cannot be the create.
   if (!(isCertain || isPossible) || namesIn(replace.path).length > 1) return resource;
   const operations = new Map(resource.operations);
   operations.delete('replace');
   return { ...resource, operations: operations.set('create', replace), isPut: true };
 }
 
-/** Whether a single object without an id in its path may be another one for each caller, by the words of its path. */
+/**
+ * True if each caller may have another single object at this path, such as `/me`. The path has no id, and contains a
+ * word such as `me`.
+ */
 export const isOfCaller = ({ isSingle, path }: Resource): boolean =>
   isSingle === true && namesIn(path).length === 0 && wordsOf(path).some((word) => OF_CALLER.test(word));
 

@@ -37,7 +37,7 @@ export function writePutHandler(writing: Writing, made: HandlerCode): void {
   made.lines.push(code`return ${toObjectLiteral([['status', ownStatus], ...shown, ...headers])};`);
 }
 
-/** Whether the replies to a new and to a replaced record differ only in their status. */
+/** True if the reply to a new record and the reply to a replaced record differ only in their status. */
 function tellsNew({ operation, source }: Writing): boolean {
   const created = operation.replies.find(({ status }) => status === '201');
   const replaced = successOf(operation);

@@ -1,4 +1,7 @@
-/** Finds the operations of resources by their paths: `…/books` with `…/books/{bookId}`, and the usual deviations from them. */
+/**
+ * Finds the operations of resources by their paths: `…/books` with `…/books/{bookId}`, and common other forms of such
+ * paths.
+ */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn, PATH_PARAMETER } from '../../engine/contract/path-names.ts';
 import { toSingular, wordsOf } from './envelopes.ts';
@@ -8,41 +11,53 @@ export type OperationKind = 'create' | 'get' | 'list' | 'update' | 'replace' | '
 export interface FoundOperation {
   kind: OperationKind;
   operation: Operation;
-  /** Whether its path and method alone do not tell what it does: its body and its reply must show the record. */
+  /**
+   * True if the path and the method do not tell what the operation does. Its handler is written only if its body and
+   * its reply show the record.
+   */
   isUnusual: boolean;
 }
 
 export interface ResourcePaths {
-  /** The segment of the path that names the records. */
+  /** The segment of the path that names the records, such as `books`. */
   segment: string;
-  /** The path of a record; empty if there is only a list and a create. */
+  /** The path of a record. Empty if there is only a list and a create. */
   path: string;
-  /** The path of the create or the list, with the ids of the records' owners. */
+  /** The path of the create or the list. It may contain ids of other records that own these records. */
   base: string;
-  /** Whether the path leads to a single object, such as `/settings` or `/users/{id}/profile`: the create is a PUT. */
+  /**
+   * True if the path leads to a single object, such as `/settings` or `/users/{id}/profile`. A PUT then creates the
+   * object.
+   */
   isSingle?: true;
   found: FoundOperation[];
 }
 
 type Shapes = ReadonlyMap<string, Operation[]>;
 
-/** Returns a path without the names of its parameters, and without a slash at its end: paths of one shape lead to the same thing. */
+/**
+ * Returns a path without the names of its parameters, and without a slash at its end. Two paths with the same shape are
+ * the same path for clients.
+ */
 export const toShape = (path: string): string => path.replace(PATH_PARAMETER, '{}').replace(/(?<=.)\/$/, '');
 
-/** Returns the names of the ids in the path of an operation: those of the record's owners, and its own if the path leads to a record. */
+/**
+ * Returns the names of the ids in the path of an operation. `own` is that of the record, and undefined if the path does
+ * not lead to a record. `owners` contains all others.
+ */
 export function idsIn(operation: Operation, { path }: { path: string }): { owners: string[]; own: string | undefined } {
   const owners = namesIn(operation.path);
   const own = toShape(operation.path) === toShape(path) ? owners.pop() : undefined;
   return { owners, own };
 }
 
-/** Matches the shape of a record's path. */
+/** Matches the shape of a path that leads to a record, such as `/books/{}`. */
 const ITEM = /\/[^/{}]+\/\{\}$/;
 
 const OF_ITEM: Record<string, OperationKind> = { GET: 'get', PATCH: 'update', PUT: 'replace', DELETE: 'delete' };
 const OF_BASE: Record<string, OperationKind> = { GET: 'list', POST: 'create', PUT: 'replace' };
 
-/** Finds the operations of each resource. Parents come before the resources below their paths. */
+/** Finds the operations of each resource. A resource comes before the resources below the path of its records. */
 export function findResourcePaths(all: Operation[]): ResourcePaths[] {
   const shapes = new Map<string, Operation[]>();
   for (const operation of all) {
@@ -56,7 +71,10 @@ export function findResourcePaths(all: Operation[]): ResourcePaths[] {
   return [...found, ...[...shapes].flatMap(([shape, at]) => toOtherPaths(shape, at, taken))];
 }
 
-/** Finds a list and a create, or a single object, at a path without a path of a record below it. */
+/**
+ * Finds operations at a path below which there is no path of a record. They are those of a list with a create, or those
+ * of a single object. Which of them is decided later, by the reply to the GET.
+ */
 function toOtherPaths(shape: string, at: Operation[], taken: ReadonlySet<Operation>): ResourcePaths[] {
   const [, segment] = split(shape);
   const found = pick(at, { ...OF_SINGLE, POST: 'create' });
@@ -67,13 +85,13 @@ function toOtherPaths(shape: string, at: Operation[], taken: ReadonlySet<Operati
 
 const OF_SINGLE: Record<string, OperationKind> = { GET: 'get', PUT: 'create', PATCH: 'update', DELETE: 'delete' };
 
-/** The paths of records with only a list and a create, if the reply at the path of a single object is a list. */
+/** Converts the paths of a single object to those of a list and a create. Called if the reply to the GET is a list. */
 export function toListPaths({ segment, path, found }: ResourcePaths): ResourcePaths {
   const own = found.map(({ operation }) => operation);
   return { segment, path: '', base: path, found: pick(own, { GET: 'list', POST: 'create' }) };
 }
 
-/** The paths of a single object that is set by its PUT, or otherwise by its POST. */
+/** Returns the paths of a single object. It is created by its PUT, or by its POST if there is no PUT. */
 export function toSinglePaths({ found, ...paths }: ResourcePaths): ResourcePaths {
   const posts = found.filter(({ operation }) => operation.method === 'POST');
   const others = found.filter((one) => !posts.includes(one));
@@ -113,7 +131,10 @@ function pick(operations: Operation[], kinds: Record<string, OperationKind>, isU
 
 const VERBS = { create: /^(create|add|new)$/, list: /^(list|all)$/ };
 
-/** Finds the create or the list of a resource that has none at its base. If several paths are possible, none is taken. */
+/**
+ * Finds the create or the list of a resource at another path than its base. Returns none if there are several such
+ * paths.
+ */
 function findElsewhere(base: string, shapes: Shapes, method: string, kind: 'create' | 'list'): FoundOperation[] {
   const [before, last] = split(base);
   const isTwin = (name: string) => name !== last && toSingular(wordsOf(name)) === toSingular(wordsOf(last));
@@ -135,6 +156,9 @@ const split = (shape: string): [start: string, end: string] => {
   return [shape.slice(0, at), shape.slice(at + 1)];
 };
 
-/** Whether a path leads to the owner of records with their own path: `/maps/{}` of `/maps/{}/spots` and `/spots/{}`. */
+/**
+ * True if a path leads to an owner of records that also have their own path, such as `/maps/{}` for `/maps/{}/spots`
+ * and `/spots/{}`.
+ */
 const isOwner = (path: string, before: string): boolean =>
   path.startsWith(before) && /^(\/[^/{}]+)?\/\{\}$/.test(path.slice(before.length));

@@ -15,34 +15,43 @@ import {
 } from './resource-paths.ts';
 
 export interface Resource extends RecordWords {
-  /** The schema of the records, as the description names it: `Book` or `getBook().data`. */
+  /** The name of the records' schema, in the form that a description uses: `Book` or `getBook().data`. */
   record: string;
   schema: Schema;
-  /** The path of a record; empty if there is only a list and a create. */
+  /** The path of a record. Empty if there is only a list and a create. */
   path: string;
-  /** The path of the create, with the ids of the records' owners. */
+  /** The path of the create. It may contain ids of other records that own these records. */
   base: string;
-  /** The parent resource in the records' path, such as the articles in `/articles/{slug}/comments/{id}`. */
+  /**
+   * The parent resource whose id is in the path of the records, such as the articles in
+   * `/articles/{slug}/comments/{id}`.
+   */
   parent?: ParentInPath;
-  /** The other parameters in its path, before its own. */
+  /** The other path parameters before the record's own id. */
   scopes: string[];
   operations: Map<OperationKind, Operation>;
-  /** The operations whose paths and methods alone do not tell what they do. */
+  /** The operations whose paths and methods do not tell what they do. */
   unusual: Set<Operation>;
-  /** Whether the path leads to a single object. Its id is the one in the path, if there is one. */
+  /**
+   * True if the path leads to a single object. The id of the object is the id in the path, or a constant if there is
+   * none.
+   */
   isSingle?: true;
-  /** Whether the create is a PUT to the path of a record. */
+  /** True if a PUT to the path of a record creates it. */
   isPut?: true;
 }
 
 export interface ParentInPath {
   /** The name of the parent's collection. */
   name: string;
-  /** The parameter with the parent's id. */
+  /** The name of the path parameter with the parent's id. */
   parameter: string;
 }
 
-/** A reason for each operation that is not part of a resource, by operationId. */
+/**
+ * The resources of a contract. `reasons` contains a reason for each operation that is not part of a resource, by
+ * operationId.
+ */
 export interface Recognised {
   resources: Resource[];
   reasons: Map<string, string>;
@@ -51,7 +60,10 @@ export interface Recognised {
 export const toCamel = (words: string[]): string =>
   words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('');
 
-/** Matches names that a handler's argument already uses, and reserved words of the language. */
+/**
+ * Matches names that a collection must not have: properties of a handler's argument, and reserved words of the
+ * language.
+ */
 const TAKEN =
   /^(params|query|headers|body|content|services|caller|log|request|reply|accepts|idempotency|accept|default|delete|new|in|for|if|do|let|var|enum|class|case|void|this|with|try|import|export|function|return|switch|while|yield|await|static|public|package|private|interface|handle|refuse)$/;
 
@@ -77,7 +89,10 @@ export function recognise(contract: ReadContract): Recognised {
   return { resources, reasons };
 }
 
-/** Returns the paths as they are, or those of a list or of a single object, by the reply to the GET. */
+/**
+ * Decides by the reply to the GET whether a path leads to a single object or to a list. Returns all other paths
+ * unchanged.
+ */
 function toShown(paths: ResourcePaths, source: DocumentSource): ResourcePaths[] {
   if (!paths.isSingle) return [paths];
   const [get] = paths.found.filter(({ kind }) => kind === 'get') as [FoundOperation];
@@ -86,29 +101,32 @@ function toShown(paths: ResourcePaths, source: DocumentSource): ResourcePaths[] 
   return namesIn(paths.path).length <= 1 ? [toSinglePaths(paths)] : [];
 }
 
-/** The words for the records, by the paths. */
+/** Derives the names of the records from the paths. */
 function toWords({ segment, path }: ResourcePaths): RecordWords {
   const words = wordsOf(segment);
   return { name: toCamel(words), noun: toSingular(words), parameter: namesIn(path).at(-1) ?? '' };
 }
 
-/** The name of a collection, which is also the name of a variable and of a folder. */
+/** Matches a name that a collection, its variable and its folder can have. */
 const NAME = /^[a-z][A-Za-z0-9]*$/;
 
-/** Names with one segment before, with two, and so on: `meDevices` and `v2MeDevices` of `/v2/me/devices/{id}`. */
+/**
+ * Returns longer names for a collection, with one more segment of the path, two more, and so on: `meDevices` and
+ * `v2MeDevices` for `/v2/me/devices/{id}`.
+ */
 function toLongNames(path: string): string[] {
   const words = path.split('/').filter((one) => one !== '' && !one.includes('{'));
   return words.slice(1).map((_, index) => toCamel(words.slice(-2 - index).flatMap(wordsOf)));
 }
 
 interface Recognising {
-  /** The resources that were recognised before. */
+  /** The resources that were recognised before this one. */
   known: Resource[];
   source: DocumentSource;
   reasons: Map<string, string>;
 }
 
-/** The order of the replies to find the record in. */
+/** The operations whose replies are searched for the record, in this order. */
 const ORDER: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
 
 function toResource(paths: ResourcePaths, { known, source, reasons }: Recognising): Resource | undefined {
@@ -128,7 +146,7 @@ function toResource(paths: ResourcePaths, { known, source, reasons }: Recognisin
     const operation = operations.get(kind);
     return (operation && envelopeOf(operation, own, source)) ?? [];
   }).filter(({ record }) => record !== undefined);
-  // A reply to a create may show only a part.
+  // Prefers a reply with the id, because the reply to a create may show only some fields of the record.
   const hasId = ({ schema }: Envelope) => idNameOf(own, source.flat(schema).properties ?? {}) !== undefined;
   const envelope = envelopes.find(hasId) ?? envelopes[0];
   if (envelope?.record === undefined) return skipAll('no reply has a record that can be stored');
@@ -148,7 +166,10 @@ function toResource(paths: ResourcePaths, { known, source, reasons }: Recognisin
   };
 }
 
-/** The parent in the path of a list, if it is known, and the other parameters. */
+/**
+ * Finds the parent of the records at `base`, if it is among the known resources. `scopes` contains the other path
+ * parameters.
+ */
 function toParent(base: string, known: Resource[]): Pick<Resource, 'parent' | 'scopes'> {
   const scopes = namesIn(base);
   const path = base.slice(0, base.lastIndexOf('}') + 1);

@@ -1,4 +1,4 @@
-/** Writes a test of a collection: a record is created, found, listed, changed and deleted. */
+/** Writes the test of a collection. The test creates a record, gets it, lists it, changes it and deletes it. */
 import { toSampleRequest } from '../../contract/page/request.ts';
 import { buildSamples, toReadSample } from '../../contract/page/sample.ts';
 import { type DocumentSource, toSource } from '../../contract/page/source.ts';
@@ -26,14 +26,14 @@ import type { FirstRecord } from './first-records.ts';
 import { kindOf } from './handler-code.ts';
 import { idsIn, type OperationKind } from './resource-paths.ts';
 
-/** The beginning of each `Idempotency-Key`. Tests can share them, because each test has its own database. */
+/** The start of each `Idempotency-Key`. Several tests may use the same keys, because each test has its own database. */
 const ONCE = '123e4567-e89b-42d3-a456-4266141740';
 
 export const testFileOf = ({ name }: WrittenCollection): string => `test/${wordsOf(name).join('-')}.test.ts`;
 
 /**
- * Writes the test. `all` contains the collection of the parents, if there is one. Returns undefined if the reply to a create does not
- * contain the record or its parent.
+ * Writes the test. `all` contains all collections, among them that of the parent. Returns undefined if the test cannot
+ * find out the id of a new record or of its parent.
  */
 export function writeTest(
   contract: AnyContract,
@@ -44,17 +44,17 @@ export function writeTest(
   return new TestCode(contract, collection, parent).toText();
 }
 
-/** Writes an object with the id of a collection's first record. */
+/** Writes an object that contains only the id of a collection's first record. */
 const toIdObject = ({ id: { name } }: CollectionPlan, first: FirstRecord): CheckedCode =>
   toObjectLiteral([[name, toLiteral(first[name])]]);
 
-/** Writes the access to a field of a value that may be absent. */
+/** Writes the access to a field of a value that may be undefined: `value?.field`. */
 const toOptionalMember = (value: CheckedCode, field: string): CheckedCode =>
   code`${value}?.${/^[A-Za-z_$][\w$]*$/.test(field) ? checkedName(field) : code`[${field}]`}`;
 
 class TestCode {
   readonly #collection: WrittenCollection;
-  /** The collection of the parents in the path of the records. */
+  /** The collection of the parent whose id is in the path of the records. */
   readonly #parent: WrittenCollection | undefined;
   readonly #source: DocumentSource;
   readonly #samples: ReturnType<typeof buildSamples>;
@@ -91,17 +91,17 @@ class TestCode {
     return this.#toFile();
   }
 
-  /** Returns the operation of this kind, if it has a handler. */
+  /** Returns the operation of this kind, if its handler was written. */
   #operation(kind: OperationKind): Operation | undefined {
     const operation = this.#collection.plan.operations.get(kind);
     return operation && this.#collection.handlers.has(operation.id) ? operation : undefined;
   }
 
-  /** Whether the reply to a change shows the record. */
+  /** True if the reply to an operation shows the record. */
   #shows = (change: Operation, { plan }: WrittenCollection): boolean =>
     isEnvelopeOf(envelopeOf(change, plan, this.#source), plan, this.#source);
 
-  /** Writes code that creates the parent of the record. Returns false if the reply does not show its id. */
+  /** Writes code that creates the parent of the record. Returns false if the test cannot find out the parent's id. */
   #createParent(parent: WrittenCollection): boolean {
     if (parent.first && !parent.plan.parentPlan) {
       this.#lines.push(code`const parent = ${toIdObject(parent.plan, parent.first)};`);
@@ -116,7 +116,10 @@ class TestCode {
     return true;
   }
 
-  /** Writes code that creates the record. If the reply does not show it, `first` is the operation that does. */
+  /**
+   * Writes code that creates the record. If the reply to the create does not show the record, `first` is the operation
+   * that shows it.
+   */
   #create(create: Operation, first: Operation | undefined): void {
     this.#call('created', create, create.body ? [['body', this.#bodyOf(create, this.#ownIdOf(create))]] : []);
     if (first) this.#call('shown', first, []);
@@ -128,7 +131,7 @@ class TestCode {
     this.#verbs.push('created');
   }
 
-  /** Writes code that reads the record in the new table. */
+  /** Writes code that gets the first record, which a migration has inserted. */
   #findFirst(get: Operation): void {
     this.#call('found', get, []);
     const { name } = this.#collection.plan.id;
@@ -137,7 +140,7 @@ class TestCode {
     this.#verbs.push('found');
   }
 
-  /** The field with the id in the path of a PUT, if the body has it. */
+  /** Writes the id in the path of a PUT as a field for the body. Empty if the body does not contain the id. */
   #ownIdOf(create: Operation): CheckedCode[] {
     const { id, isPut } = this.#collection.plan;
     const parameter = create.parameters.find((one) => one.in === 'path');
@@ -145,7 +148,7 @@ class TestCode {
     return [code`${toPropertyName(id.name)}: ${this.#toParameter(create, parameter)}`];
   }
 
-  /** Writes code that reads the record, and compares it with the record in the reply of a change. */
+  /** Writes code that gets the record, and compares it with the record in the reply to a change. */
   #find(get: Operation, change: Operation, wanted: CheckedCode, name: string): void {
     this.#call(name, get, []);
     const found = this.#recordIn(get, code`${checkedName(name)}.body`);
@@ -158,7 +161,7 @@ class TestCode {
     if (conditionOf(get)) this.#callWith(get, 'unchanged', '*', 304);
   }
 
-  /** The fields of the record in a reply. */
+  /** Returns the names of the record's fields in a reply. */
   #fieldsOf(operation: Operation): string[] {
     const { schema } = envelopeOf(operation, this.#collection.plan, this.#source) as Envelope;
     return Object.keys(this.#source.flat(schema).properties ?? {});
@@ -179,7 +182,7 @@ class TestCode {
   #change(change: Operation, get: Operation | undefined, kind: 'update' | 'replace'): void {
     const name = kind === 'update' ? 'changed' : 'replaced';
     const { id, columns } = this.#collection.plan;
-    // The sample contains the id of another record, or lacks an id that only the body can give.
+    // The id of the record must replace the sample's id, or be added if only the body can contain it.
     const isOther = columns.includes(id) && (this.#has(change, id.name) || !change.path.includes('{'));
     const own = isOther ? [code`${toPropertyName(id.name)}: ${member('record', id.name)}`] : [];
     const body = [['body', this.#bodyOf(change, own)]] as const;
@@ -190,7 +193,9 @@ class TestCode {
       this.#find(get, change, this.#recordIn(change, code`${checkedName(name)}.body`), `${name}Record`);
   }
 
-  /** Writes the sample of the body, with these fields and the ids in the path. */
+  /**
+   * Writes the sample body of an operation. The fields in `own` and the ids in the path replace those of the sample.
+   */
   #bodyOf(operation: Operation, own: CheckedCode[]): CheckedCode {
     const { parentPlan, scopes } = this.#collection.plan;
     const { column, plan } = parentPlan ?? {};
@@ -214,13 +219,13 @@ class TestCode {
     return name in Object(this.#valueOf(operation));
   }
 
-  /** Writes a change with an outdated tag, if the contract declares its error. */
+  /** Writes a change with an outdated entity tag, if the contract declares the error 412 for it. */
   #outdated(change: Operation, name: string, fields: readonly (readonly [string, CheckedCode])[] = []): void {
     if (!conditionOf(change) || !replyFor(change.replies, 412)) return;
     this.#callWith(change, `outdated${name.charAt(0).toUpperCase()}${name.slice(1)}`, '"0"', 412, fields);
   }
 
-  /** Writes a call with this condition, and the status that it gets. */
+  /** Writes a call with this condition header, and a check of its status. */
   #callWith(
     operation: Operation,
     name: string,
@@ -248,7 +253,10 @@ class TestCode {
     this.#lines.push(code`assert.ok(${checkedName(name)}.status === ${Number(status)});`);
   }
 
-  /** Writes the argument of a call. A required condition that is not given lets the call succeed. */
+  /**
+   * Writes the argument of a call. If the operation requires a condition header and `given` is undefined, the header
+   * gets a value with which the call succeeds.
+   */
   #argument(operation: Operation, fields: readonly (readonly [string, CheckedCode])[], given?: string): CheckedCode {
     const condition = given ?? (operation.method === 'GET' ? '"0"' : '*');
     const params = operation.parameters
@@ -272,10 +280,10 @@ class TestCode {
     return parts.length > 0 ? toObjectLiteral(parts) : code``;
   }
 
-  /** An `Idempotency-Key` for one request of the test. */
+  /** Writes a new `Idempotency-Key`. */
   #toKey = (): CheckedCode => toLiteral(ONCE + String(this.#keys++).padStart(2, '0'));
 
-  /** Writes the id of the record or of its parent, in the type of the parameter. */
+  /** Writes the value of a path parameter: the id of the record or of its parent, or a sample. */
   #toParameter(operation: Operation, { name, schema }: Parameter): CheckedCode {
     const { plan } = this.#collection;
     const { own: ownName, owners } = idsIn(operation, plan);
@@ -296,21 +304,24 @@ class TestCode {
     return own === wanted ? value : converted[wanted];
   }
 
-  /** Writes a value of a parameter that belongs to nothing stored. */
+  /** Writes a sample for a parameter that is not the id of a stored record. */
   #toSample(schema: Schema, first?: unknown): CheckedCode {
     const value = first ?? this.#samples.ofSchema(schema, 'readOnly');
     const convert = { bigint: BigInt, number: Number, string: String }[kindOf(schema) as 'bigint'];
     return toLiteral(convert(value as bigint));
   }
 
-  /** Writes the access to the record, or to the list of records, in a body. Fields of an envelope may be absent. */
+  /**
+   * Writes the access to the record, or to the list of records, in a body: `body?.data`. Fields of an envelope may be
+   * absent.
+   */
   #recordIn(operation: Operation, body: CheckedCode, words = this.#collection.plan): CheckedCode {
     const { path, isList } = envelopeOf(operation, words, this.#source) as Envelope;
     const found = path.reduce(toOptionalMember, body);
     return isList && operation !== words.operations.get('list') ? code`${found}?.[0]` : found;
   }
 
-  /** Returns the sample of the body, with 64-bit integers as bigint. */
+  /** Returns the sample body of an operation, with 64-bit integers as `bigint`. */
   #valueOf(operation: Operation): unknown {
     const values = { ...this.#source, ...this.#samples };
     const { media, content } = toSampleRequest(values, operation).body as { media: MediaNode; content: Content };
