@@ -88,7 +88,10 @@ interface Planning extends CollectionPlan {
 
 const SECRET = /passw|secret/i;
 
-/** The last word of a field that refers to a secret, or says when it changed: `secretRef`, `passwordChangedAt`. */
+/**
+ * Matches the last word of a field's name that is about a secret, but does not contain it: `secretRef`,
+ * `passwordChangedAt`.
+ */
 const ABOUT_SECRET = /^(ref|reference|at|date|time|expiry)$/;
 
 /** Words that PostgreSQL or SQLite reserve. */
