@@ -17,7 +17,7 @@ const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 interface Progress {
   /** The database that the current step uses. If the step fails, the message begins with the name of this database. */
   at: Database;
-  /** The state of the target, as the last sentence of the message. */
+  /** The last sentence of the message. It describes the state of the target, for example `Nothing was moved.` */
   outcome: string;
   readonly sides: MovingSide[];
 }

@@ -76,7 +76,7 @@ export interface Content {
 }
 
 export interface Reply {
-  /** The key in the contract: `200`, `4XX`, `default`. */
+  /** The key of the reply in the contract: a status such as `200`, a range such as `4XX`, or `default`. */
   status: string;
   /** The media type, in lower case; JSON if none is declared. */
   type: string;

@@ -66,8 +66,8 @@ export async function addOperations(
   // parser, so this method reports that all parsers exist.
   Object.defineProperty(app, 'hasContentTypeParser', { value: () => true, configurable: true });
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
-    // `toDoubles` copies the document without shared nodes, because glue changes it, and replaces bigint, which glue
-    // does not support.
+    // fastify-openapi-glue changes the document, and does not support bigint. So `toDoubles` copies the document
+    // without shared nodes, and replaces each bigint by a double.
     specification: { ...toDoubles(contract.glueDocument), servers: [] },
     operationResolver: (id, method, path) => {
       const { 'x-fastify-config': config } = nodesOf(contract.resolved, { path, method }).source;

@@ -100,7 +100,7 @@ export interface TransactionsModule {
   loadCodecs(): Awaitable<RecordCodecs>;
 }
 
-/** The types of the transactions as methods of their collections, which handlers call. */
+/** For each collection, the domain's transactions with the types that they have as methods of the collection. */
 export type CallsOf<All> = {
   [Collection in keyof All]: {
     [Name in keyof All[Collection]]: All[Collection][Name] extends Transaction<infer Input, infer Output>

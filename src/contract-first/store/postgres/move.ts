@@ -71,7 +71,7 @@ async function* readRows(connection: PostgresConnection, { name, columns, order 
     if (isSeconds) return `CAST(extract(epoch FROM ${column}) AS bigint)`;
     return type === 'boolean' ? `CAST(${column} AS integer)` : column;
   });
-  // Writes a number as JavaScript's JSON does, because PostgreSQL writes 1e-07.
+  // Writes a number as JavaScript's JSON does. For example, PostgreSQL writes 1e-07, and JavaScript 1e-7.
   const toCommon = (value: string | null, index: number) =>
     columns[index]?.type === 'number' && value !== null ? toJsonText(Number(value)) : value;
   await connection.query(`DECLARE moved NO SCROLL CURSOR FOR SELECT ${texts} FROM ${name} ORDER BY ${order}`);
