@@ -57,7 +57,7 @@ async function fixedIn(t: Test, text: string, source?: string) {
   return { ...made, changes: made.changes.map((change) => change.replaceAll(`${folder}/`, '')) };
 }
 
-t.test('bundling makes a $ref to a file a $ref to a component, and keeps every digit of numbers', async (t) => {
+t.test('bundling replaces a $ref to a file by a $ref to a component, and keeps every digit', async (t) => {
   const { document, json, changes } = await fixedIn(t, contractWith('{ $ref: schemas.json#/Pet }'));
   t.strictSame(changes, ['other.yaml: paths/pets.yaml, schemas.json written into it']);
   t.equal(document.paths['/pets'].get.operationId, 'list');

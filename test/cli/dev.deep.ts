@@ -89,7 +89,7 @@ async function statusAt(origin: string, path: string): Promise<number> {
 }
 
 t.test(
-  '`npm run dev` restarts the server after each change unless it has an error; `npm start` stops at a signal',
+  '`npm run dev` restarts the server after each change that has no errors; `npm start` stops the server at a signal',
   async (t) => {
     const folder = t.testdir({});
     // Like a fresh checkout: without the built package.

@@ -12,7 +12,7 @@ const withOperation = (operation: string) =>
 
 const NO_PARAMETERS = '{ query?: never; header?: never; path?: never; cookie?: never }';
 
-t.test('a handler that ignores that an optional body may be undefined does not compile', async (t) => {
+t.test('a handler that uses an optional body without a check for undefined does not compile', async (t) => {
   const body = "content: { 'application/json': string }";
   const types = (requestBody: string) =>
     withOperation(`greet: { parameters: ${NO_PARAMETERS}; ${requestBody}: { ${body} };

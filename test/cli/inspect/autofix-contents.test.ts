@@ -33,7 +33,7 @@ function fixed(content: Json, components?: Json, method?: string): { content: Js
   return { content: document.components.requestBodies.Body.content, changes };
 }
 
-t.test('if a body that is not JSON has a schema that does not describe bytes, autofix makes it binary', async (t) => {
+t.test('if a body of images has a schema that does not describe bytes, autofix makes the body binary', async (t) => {
   const schemas = [
     { type: 'object', format: 'file' },
     { type: 'string', format: 'base64' },

@@ -365,7 +365,7 @@ t.test('a $ref is resolved wherever OpenAPI allows it', async (t) => {
   t.equal(keywordsOf(operations.get('createPet')?.body?.contents[0]?.schema).properties?.extra, true);
 });
 
-t.test('an empty contract is an error that shows how an OpenAPI document begins', async (t) => {
+t.test('the error for an empty contract shows how an OpenAPI document begins', async (t) => {
   for (const [index, text] of ['', 'null', '1'].entries()) {
     const file = join(t.testdir({ [`${index}.yaml`]: text }), `${index}.yaml`);
     await t.rejects(loadContract(file), {
@@ -421,7 +421,7 @@ t.test('a wrong discriminator in one operation does not hide the mistakes of oth
   ]);
 });
 
-t.test('a $ref without a target is reported for each operation that uses it', async (t) => {
+t.test('a $ref without a target is reported for each operation whose schemas contain the $ref', async (t) => {
   const { file } = edited(t, (c) => (c.components.schemas.Pet.properties.toy = { $ref: '#/components/schemas/Toy' }));
   const error = (await loadContract(file).catch((thrown: unknown) => thrown)) as ContractError;
   const ids = error.problems.filter(isOurs).map((problem) => /^operation (\S+): \$ref \S+Toy/.exec(problem)?.[1]);

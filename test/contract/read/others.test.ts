@@ -220,7 +220,7 @@ t.test('a contract may have x- fields of a team among its paths and responses', 
   ]);
 });
 
-t.test('an operation gets the fields of another one through a YAML merge key (<<)', async (t) => {
+t.test('a YAML merge key (<<) adds the fields of another object to an operation', async (t) => {
   const yaml = `openapi: 3.1.1
 info: { title: Merged, version: '1' }
 x-base: &base { responses: { '200': { description: Done. } } }
@@ -623,7 +623,7 @@ t.test('a handler gets JSON in form fields as values; a file of an undeclared me
   t.equal((await send('/b', ['any', 'x'])).status, 200);
 });
 
-t.test('a body is checked even if its schema is too large for a single check function', async (t) => {
+t.test('the server checks a body even if its schema is too large for a single check function', async (t) => {
   const wide = (inside: Json) => ({
     type: 'object',
     properties: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, inside])),
