@@ -78,7 +78,10 @@ export function buildCoverage({ toSource }: Pick<BuiltProgram, 'toSource'>): Cov
   };
 }
 
-/** Returns the scripts that a process has run. The list is empty if the process was killed while it wrote the file. */
+/**
+ * Returns the coverage of the scripts that a process has run. The list is empty if the process was killed while it
+ * wrote this file.
+ */
 function readScripts(file: string): { url: string }[] {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { result: { url: string }[] }).result;

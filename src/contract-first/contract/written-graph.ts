@@ -6,21 +6,21 @@ import { isNode, keywordsOf, type Schema } from '../engine/schema/json.ts';
 import { targetOf } from '../engine/schema/subschemas.ts';
 
 /**
- * A piece of an object's JSON: literal text, the number of a nested object, or a reference to a recursive schema, with
- * the number of its target and its `$ref`.
+ * A piece of an object's JSON: literal text (`string`), the number of a nested object (`number`), or a reference to a
+ * recursive schema (`target` is the number of its target, and `of` its `$ref`).
  */
 type Piece = string | number | [target: number, of: string];
 
 interface Parts {
   /** The objects, each as a list of pieces. An object comes after the objects that it contains. */
   parts: Piece[][];
-  /** The numbers of the objects that recursive schemas refer to. */
+  /** The numbers of the objects that references of recursive schemas lead to. */
   targets: number[];
   root: number;
 }
 
 /**
- * An object is written once and referred to by number only if its text has at least this length. Shorter texts are
+ * The minimum length of an object's text for which equal objects are written only once. The text of a shorter object is
  * repeated.
  */
 const SHORT = 30;
@@ -50,7 +50,7 @@ function findParts(root: object): Parts {
   const parts: Piece[][] = [];
   const byPieces = new Map<string, number>();
   const byObject = new Map<object, number>();
-  /** The targets of recursive schemas, with their numbers in the order of the search. */
+  /** The targets of references of recursive schemas. The numbers show the order in which the targets were found. */
   const targets = new Map<object, number>();
 
   function numberOf(node: object): number {
@@ -89,8 +89,8 @@ function findParts(root: object): Parts {
 const between = (pieces: Piece[]) => pieces.flatMap((piece, index) => (index > 0 ? [',', piece] : [piece]));
 
 /**
- * Returns the key of references in the written text: `$shared`, with `$` appended until no text of the graph contains
- * it.
+ * Returns the key that marks references in the written text. It is `$shared`, followed by as many `$` as are needed so
+ * that no text of the graph contains it.
  */
 function findMarker(parts: Piece[][]): string {
   const texts = parts.flat().filter((piece) => typeof piece === 'string');

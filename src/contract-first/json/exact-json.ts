@@ -147,7 +147,9 @@ class Reader {
     return isEmpty;
   }
 
-  /** Skips the comma or the closing bracket after a value. Returns true for a comma: another value follows. */
+  /**
+   * Skips the comma or the closing bracket after a value. Returns true for a comma, because another value must follow.
+   */
   private hasMore(end: number): boolean {
     const code = this.next();
     this.at++;
@@ -171,7 +173,7 @@ class Reader {
   }
 }
 
-/** Reads a string with escapes; undefined if it contains an invalid escape or character. */
+/** Reads a string with escapes. Returns undefined if it contains an invalid escape or an invalid character. */
 function unquote(string: string): string | undefined {
   try {
     return JSON.parse(string);

@@ -1,4 +1,4 @@
-/** The steps of a start before the server is built: loads the contract, opens the store, builds the services. */
+/** The steps of a start before the server is built. They load the contract, open the store, and build the services. */
 import { checkTokens } from '../engine/access/token-auth.ts';
 import type { Contract } from '../engine/contract/contract.ts';
 import { withPublicPath } from '../engine/contract/operator-changes.ts';

@@ -4,7 +4,7 @@ import { parse } from 'lossless-json';
 import type { CheckedReply, ContractCheck, SecurityScheme } from './contract-check.ts';
 
 export interface ReceivedReply extends CheckedReply {
-  /** The body: JSON is parsed, with integers of 16 or more digits as bigint. Other bodies are texts. */
+  /** The body. JSON is parsed, and its integers of 16 or more digits become `bigint`. Any other body is a text. */
   body: unknown;
 }
 

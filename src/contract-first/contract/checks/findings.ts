@@ -55,7 +55,8 @@ const UUIDS = ['01234567-89ab-4cde-8f01-23456789abcd', 'fedcba98-7654-4321-bfed-
 const NUMBERS = [1, 1_000_000];
 
 /**
- * Returns examples of the values that the store itself writes into a column; undefined if handlers provide the values.
+ * Returns examples of the values that the store itself writes into a column. Returns undefined if handlers provide the
+ * values.
  */
 export function setBy({ set, type }: Column): readonly unknown[] | undefined {
   if (type === 'time' || set === 'created' || set === 'changed') return TIMES;

@@ -1,6 +1,6 @@
 /**
  * Finds links and `Location` headers that do not lead to an operation of the contract. Only the lint reports them,
- * because the server itself sends neither.
+ * because the server itself sends neither of the two.
  */
 import type { Operation, Parameter, ReadContract } from '../../engine/contract/contract.ts';
 import { type LinkNode, nodesOf, type OperationNode } from '../../engine/contract/document.ts';

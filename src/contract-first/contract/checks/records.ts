@@ -39,7 +39,10 @@ function findSchema({ document, operations }: ReadContract, name: string): Schem
   return fields.reduce<Schema | undefined>((found, field) => found && objectFieldsOf(found)[field], success?.schema);
 }
 
-/** The schemas of columns for which the description names no schema of the contract, by the type of the column. */
+/**
+ * The schema of a column's values by the type of the column. It is used if the description names no schema of the
+ * contract for the column.
+ */
 const FREE: Record<ColumnType, Schema> = {
   int64: { type: 'integer', format: 'int64' },
   int32: { type: 'integer', format: 'int32' },
@@ -64,7 +67,7 @@ function toFreeSchema(document: Document, columns: AnyDescription['columns']): S
   return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-/** Returns a component schema with its references replaced; an empty schema if the component does not exist. */
+/** Returns a component schema with its references replaced. Returns an empty schema if the component does not exist. */
 export function schemaOf(document: Document, name: string): Schema {
   const schema = { $ref: `#/components/schemas/${name}` } as Schema;
   return resolveOf(document)({ schema }, () => {}).schema;

@@ -1,4 +1,7 @@
-/** Makes sample records, which the checks try against rules over several fields, such as `dependentRequired`. */
+/**
+ * Makes sample records. The checks use them to find records that break a rule over several fields, such as
+ * `dependentRequired`.
+ */
 import { isNode, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import type { AnyDescription } from '../../store/tables/description.ts';
 import { isMatch, patternsIn } from '../subsets/keyword-subsets.ts';

@@ -25,8 +25,8 @@ export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { stat
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
 /**
- * Finds codes in the contract's `Error` schema that have no status. TypeScript would report each use of such a code,
- * but not the cause.
+ * Finds codes in the contract's `Error` schema that have no status. TypeScript would report an error where such a code
+ * is used, but not that the status is missing.
  */
 export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): ContractProblem[] {
   const { code = true, ...others } = mergeAllOf(schemaOf(document, 'Error')).properties ?? {};
@@ -64,11 +64,11 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
   );
 
 /**
- * The longest message, by error code. The message of `invalid_request` repeats names of fields in the body, so it can
- * be any text of up to 8 KB. All other messages are short constants.
+ * The longest message of an error, by error code. The message of `invalid_request` contains names of fields in the
+ * body, so it can be any text of up to 8 KB. All other messages are short constants.
  */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** The maximum number of problems in one error, with JSON Pointers into all parts of a request. */
+/** 20 problems, the most that one error lists. Their JSON Pointers lead into all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   const pointer = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;

@@ -6,7 +6,7 @@ export function buildIds(operations: Iterable<string>) {
   const taken = new Set(operations);
   const made = new Map<string, string>();
 
-  /** Makes a new id from this text, with a number at the end if the text is already an id. */
+  /** Makes a new id from a text. If the text is already used as an id, adds a number to it. */
   function add(text: string): string {
     const start = text.replace(/[^\w.~-]+/g, '-');
     let id = start;
@@ -15,7 +15,7 @@ export function buildIds(operations: Iterable<string>) {
     return id;
   }
 
-  /** Returns the id of a name, which is the same at each call. */
+  /** Returns the id of an object or a tag. It is the same at each call with the same name. */
   function known(kind: string, name: string): string {
     const text = `${kind}-${name}`;
     const id = made.get(text) ?? add(text);

@@ -34,8 +34,8 @@ interface Group {
 }
 
 /**
- * Writes the page. `clients` lists the paths of the clients to copy, such as `python/client.py`; `changes` is the
- * change log in Markdown.
+ * Writes the page. `clients` lists the paths of the clients that readers can copy, such as `python/client.py`.
+ * `changes` is the change log in Markdown.
  */
 export function renderPage(
   contract: AnyContract,

@@ -5,8 +5,8 @@ import { Html } from '../../engine/docs/html.ts';
 import { isNode } from '../../engine/schema/json.ts';
 
 /**
- * For each text that becomes a link if it is written as code, the id to link to. Such texts are error codes, ids of
- * operations, and operations as `GET /items`.
+ * The ids to link to, by text. If one of these texts is written as code, it becomes a link. The texts are error codes,
+ * ids of operations, and operations such as `GET /items`.
  */
 export type Targets = ReadonlyMap<string, string>;
 
@@ -54,7 +54,10 @@ export const errorCodesIn = (text = ''): string[] => [
   ...new Set([...text.matchAll(/^\| *`(\w+)` *\|/gm)].map(([, code]) => code as string)),
 ];
 
-/** Escapes a text that is put between tags, such as JSON. Quotation marks are harmless there and stay. */
+/**
+ * Escapes a text that is put between tags, such as JSON. Does not escape quotation marks, because they are harmless
+ * there.
+ */
 export const toContent = (text: string): Html =>
   new Html(text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'));
 

@@ -1,6 +1,7 @@
 /**
- * Adds programs to the guide: a loop over pages, a retry, the handling of errors and of rate limits. The contract
- * decides which of them make sense. The page's script translates them into other languages.
+ * Adds example programs to the guide: a loop over pages, a retry, the handling of errors, and the handling of rate
+ * limits. A program is only added if the contract has the operations and fields for it. The page's script translates
+ * the programs into other languages.
  */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { isKey } from '../../engine/contract/document.ts';
@@ -19,8 +20,8 @@ export interface Recipe {
 }
 
 /**
- * For each recipe: the topics of the guide that it belongs to, its name, and the text for its own topic if the guide
- * has no such topic.
+ * For each recipe: an expression for the titles of the topics that it belongs to, its name, and a text. If the
+ * contract's guide has no such topic, the recipe gets its own topic with this text.
  */
 const TOPICS: [title: RegExp, name: string, words: string][] = [
   [/\bpag(e|in)/i, 'Pages', 'Each page leads to the next one. Go on until there is none.'],

@@ -12,8 +12,8 @@ const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 /**
- * Returns how the server reads a body of this type. A form whose schema has `format: binary` is passed to the handler
- * as bytes.
+ * Returns the way in which the server reads a body: as JSON, as a form, or as bytes. A form whose schema has `format:
+ * binary` is read as bytes.
  */
 export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';

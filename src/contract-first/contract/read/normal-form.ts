@@ -97,19 +97,22 @@ function rename(parameters: ParameterNode[], document: Document): ParameterNode[
   });
 }
 
-/** The maximum number of letters in an operation's id. With a suffix, the id still fits into the name of a file. */
+/**
+ * The maximum number of letters in an operation's id. Files are named after it, and most file systems allow 255 bytes
+ * in a name.
+ */
 const MOST_LETTERS = 200;
 const ID = new RegExp(`^[A-Za-z][\\w-]{0,${MOST_LETTERS - 1}}$`);
 
 /**
- * Gives an id to each operation whose id is missing, a duplicate, or unfit as a file name. Handlers, routes and types
- * are named after the ids.
+ * Gives a new id to each operation whose id is missing, is a duplicate, or cannot be a file name. Handlers, routes and
+ * types are named after the ids.
  */
 export function withIds(document: Document): Document {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     operationsOf(resolvedItem(item, document)).map(([method, operation]) => ({ path, method, operation })),
   );
-  // On some file systems, `findItem.ts` and `finditem.ts` are the same file.
+  // Compares ids in lower case, because on some file systems `findItem.ts` and `finditem.ts` are the same file.
   const taken = new Set<string>();
   const take = (id: string) => ID.test(id) && !taken.has(id.toLowerCase()) && taken.add(id.toLowerCase());
   const unnamed = all.filter(({ operation }) => !take(operation.operationId ?? ''));
@@ -130,8 +133,8 @@ export function withIds(document: Document): Document {
 }
 
 /**
- * Returns the path item, or the path item that its `$ref` leads to. Two paths may refer to the same item. Its
- * operations then occur twice, with the same ids.
+ * Returns the path item that `$ref` leads to, or the item itself if it has no `$ref`. Two paths may refer to the same
+ * path item. Then its operations occur twice, with the same ids.
  */
 export function resolvedItem(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
   const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
@@ -154,9 +157,9 @@ const toWords = (text: string): string =>
     .join('');
 
 /**
- * Removes the bodies of GET and HEAD, and puts HEAD first. Such bodies have no meaning (RFC 9110, section 9.3.1),
- * OpenAPI 3.0 ignores them, and Fastify does not read them. Fastify adds a HEAD route to each GET route unless the path
- * has one, so the contract's HEAD route must be added before its GET route.
+ * Removes the bodies of GET and HEAD requests, because they have no meaning (RFC 9110, section 9.3.1), OpenAPI 3.0
+ * ignores them, and Fastify does not read them. Also puts HEAD first in each path item. For a GET route, Fastify adds a
+ * HEAD route if the path does not have one yet, so the contract's own HEAD route must be added before.
  */
 export function withGetAndHead(document: Document): Document {
   const withoutBody = ({ requestBody: _, ...operation }: OperationNode): OperationNode => operation;

@@ -124,7 +124,7 @@ function toOperation(
   };
 }
 
-/** Returns the JSON Pointer from a request body or a response to its schema for this media type. */
+/** Returns the JSON Pointer to the schema for this media type, starting at the request body or the response. */
 const toSchemaPointer = (type: string) => toPointerOf('content', type, 'schema');
 
 /** True if a reply with a 2xx status declares the header `Link`, which leads to the next page of a list. */

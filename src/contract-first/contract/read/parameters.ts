@@ -66,8 +66,8 @@ const CURSOR_NAME =
   /^(after|cursor|marker|(page|next|next[_-]?page|continuation)[_-]?token|(start|starting|page)[_-]?(after|cursor))$/i;
 
 /**
- * Finds the parameter with the cursor by its name, unless a parameter has `x-opaque: true`. Skips parameters with
- * `x-opaque: false`.
+ * Finds the query parameter that contains the cursor, by its name. Returns undefined if a parameter has `x-opaque:
+ * true`, because the contract then names the cursor itself. Skips parameters with `x-opaque: false`.
  */
 function findCursor(sources: ParameterNode[]): ParameterNode | undefined {
   const ofQuery = sources.filter((source) => source.in === 'query');

@@ -17,14 +17,14 @@ import { toPointerOf } from '../../json/pointer.ts';
 /** Keywords that other code expects in the schema itself, not in its `allOf`. */
 const KIND = /^(type|format)$/;
 
-/** Returns the node with all references replaced. `Kind` is the type of the node. */
+/** Returns a copy of the node in which references are replaced by their targets. `Kind` is the type of the node. */
 type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 
 /**
- * Returns the `Resolve` of a document, the same one at each call, so that a record and a reply that refer to the same
- * schema get the same object.
+ * Returns the function that replaces references of a document. It is the same function at each call for a document, so
+ * that a record and a reply that refer to the same schema get the same object.
  */
 export function resolveOf(document: object): Resolve {
   const resolve = known.get(document) ?? buildResolve(document);
@@ -32,10 +32,15 @@ export function resolveOf(document: object): Resolve {
   return resolve;
 }
 
-/** Builds a `Resolve` that returns the same object for equal references, so that each schema is compiled only once. */
+/**
+ * Builds a function that replaces references. For equal references it returns the same object, so that each schema is
+ * compiled only once.
+ */
 export function buildResolve(document: unknown): Resolve {
   const targets = new Map<string, Schema>();
-  /** The problem of each faulty target. It is reported again for every operation that refers to the target. */
+  /**
+   * The problems of faulty targets, by reference. A problem is reported for every operation that refers to the target.
+   */
   const faults = new Map<string, { words: string; pointer: string }>();
   /** The targets that are being resolved, each with the JSON Pointer at which its reference was found. */
   const open = new Map<string, string>();
@@ -120,8 +125,8 @@ const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
 /**
- * Returns a schema whose values fit both the target and the keywords next to its `$ref`. The target goes into `allOf`,
- * because some keywords change their meaning next to others.
+ * Returns a schema whose values fit both the target of a `$ref` and the keywords next to the `$ref`. The target becomes
+ * a subschema in `allOf`, because some keywords would change their meaning next to those of the other schema.
  */
 function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };

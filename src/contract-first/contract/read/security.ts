@@ -14,18 +14,18 @@ import { toPointerOf } from '../../json/pointer.ts';
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
 
 /**
- * Matches the name of a header (RFC 9110, section 5.6.2). The names of query parameters and cookies with keys follow
- * the same rule.
+ * Matches the name of a header, a query parameter or a cookie that contains a key. All of them must be valid as a name
+ * of a header (RFC 9110, section 5.6.2).
  */
 const KEY_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * For each security scheme, where a request has its key; undefined for an unsupported scheme. Two schemes with the same
- * location share one object.
+ * The location of the key in a request, by the name of the security scheme. Undefined for an unsupported scheme. Two
+ * schemes with the same location have the same object.
  */
 export type KeyLocations = Map<string, KeyLocation | undefined>;
 
-/** Reads the locations of keys. Reports an unsupported scheme only if an operation needs it. */
+/** Reads the locations of keys in requests. Reports an unsupported security scheme only if an operation requires it. */
 export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem): KeyLocations {
   const locations: KeyLocations = new Map();
   const shared = new Map<string, KeyLocation>();
@@ -46,8 +46,8 @@ export function toKeyLocations(resolved: ResolvedDocument, report: ReportProblem
 const TOKEN: KeyLocation = { ...BEARER, isToken: true };
 
 /**
- * Returns where requests have the key of a scheme, or undefined if the scheme is not supported. The node is not
- * validated yet: its parts may have any type.
+ * Returns the location of a scheme's key in requests, or undefined if the scheme is not supported. The scheme is not
+ * validated yet, so its fields may have any type.
  */
 function toKeyLocation(node: unknown): KeyLocation | undefined {
   const { type, scheme, bearerFormat, in: location, name } = Object(node);
@@ -58,11 +58,14 @@ function toKeyLocation(node: unknown): KeyLocation | undefined {
   return isKey && KEY_NAME.test(name) ? { in: location, name } : undefined;
 }
 
-/** Returns a text that is equal for equal locations: case does not matter in the names of headers. */
+/** Returns the same text for equal locations of keys. The case of a header's name does not matter. */
 const locationKey = ({ in: location, name, isToken }: { in: string; name: string; isToken?: true }) =>
   `${location} ${location === 'header' ? name.toLowerCase() : name} ${isToken ?? false}`;
 
-/** Reads the security requirements. A client has to fulfil only one of them. The list is empty if no key is needed. */
+/**
+ * Reads the security requirements of an operation. A client has to fulfil only one of them. If the list is empty,
+ * clients need no key.
+ */
 export function toSecurity(
   requirements: SecurityNode[],
   locations: KeyLocations,
@@ -86,8 +89,8 @@ export function toSecurity(
 }
 
 /**
- * Reports scopes that no flow of an OAuth scheme offers, because no token can contain them. Requirements and schemes
- * are not validated yet: they may have any type.
+ * Reports required scopes that no flow of the OAuth scheme offers, because no token can contain them. The requirements
+ * and schemes are not validated yet, so their fields may have any type.
  */
 export function reportScopes(
   requirements: SecurityNode[],
@@ -104,21 +107,21 @@ export function reportScopes(
 }
 
 /**
- * Returns a function that is true for a parameter that is not a key. The server reads keys itself, and handlers do not
- * get them.
+ * Builds a function that returns false for a parameter with a key, and true for all others. The server itself reads
+ * keys, so handlers do not get these parameters.
  */
 export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string; name: string }) =>
   !alternatives.some((alternative) =>
     [alternative, ...alternative.alsoNeeded].some(({ location }) => locationKey(location) === locationKey(parameter)),
   );
 
-/** Returns the names of schemes whose tokens are always made by another issuer: OAuth 2 and OpenID Connect. */
+/** Returns the names of the schemes whose tokens another issuer makes: OAuth 2 and OpenID Connect. */
 export function toTokenSchemes(resolved: ResolvedDocument): string[] {
   const { securitySchemes } = resolved.components;
   return [...schemesIn(resolved)].filter((name) => /^(oauth2|openIdConnect)$/.test(securitySchemes[name]?.type ?? ''));
 }
 
-/** Returns the names of all schemes that operations need. */
+/** Returns the names of all security schemes that an operation requires. */
 function schemesIn({ paths, security = [] }: ResolvedDocument): Set<string> {
   const operations = Object.values(paths).flatMap(operationsOf);
   const needed = operations.flatMap(([, operation]) => operation.security ?? security);

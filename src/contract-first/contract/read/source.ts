@@ -97,12 +97,12 @@ async function readYaml(text: string) {
 }
 
 interface Aliases {
-  /** The first alias of the document. If an alias is faulty, the first faulty alias. */
+  /** The first faulty alias of the document, or its first alias if none is faulty. */
   first?: Alias.Parsed;
   problem?: string;
 }
 
-/** Finds the first alias that has no anchor before it, or that is inside the node with its anchor. */
+/** Finds the first faulty alias: one without an anchor before it, or one inside the node with its anchor. */
 async function readAliases(document: Document): Promise<Aliases> {
   const { isAlias, visit } = await import('yaml');
   const anchors = new Map<string, Node>();
@@ -126,8 +126,8 @@ async function readAliases(document: Document): Promise<Aliases> {
 }
 
 /**
- * The maximum depth of nested objects and lists. The limit exists because parsers recurse at each level, and because V8
- * aborts the process if a regular expression runs at the end of the stack.
+ * The maximum depth of nested objects and lists. Parsers recurse at each level and would exhaust the stack. V8 even
+ * aborts the process if a regular expression runs when the stack is almost full.
  */
 const MOST_LEVELS = 200;
 

@@ -110,7 +110,8 @@ function endUnlessWritten(): void {
 }
 
 /**
- * Converts an outage of the database to an error with its cause. The message also tells whether keys may have changed.
+ * Converts an outage of the database to an error for the operator. Its message contains the cause, and tells whether
+ * keys may have changed.
  */
 function toAdvice({ kind, cause }: StoreUnavailable): Error {
   const outcome =

@@ -21,7 +21,10 @@ const CHUNK_LENGTH = 4000;
 const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
-/** The pause before a failed write is retried, in milliseconds; it doubles with each failure. */
+/**
+ * The pause before a failed write is retried, in milliseconds. It doubles with each failure, from `first` to at most
+ * `last`.
+ */
 const RETRY = { first: 1, last: 100 };
 /** How long `end` waits for lines that cannot be written, in milliseconds. */
 const LAST_LINES = 1000;
