@@ -5,6 +5,7 @@
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
 import { toCursor } from '../cursors.ts';
+import type { ColumnType } from '../tables/description.ts';
 import type { Field, Table } from '../tables/table.ts';
 import { toLookupValue } from '../tables/values.ts';
 import type { BatchLoader } from './coalescing.ts';
@@ -105,6 +106,9 @@ function toPage([text, last, hasMore]: PageRow, values: readonly unknown[], sour
   return { body: JsonText.of<Fields[]>(text, source), next };
 }
 
+/** The types of the requested ids that are numbers. A client may ask for an integer of more than 32 bits. */
+const ASKED_TYPES: Partial<Record<ColumnType, string>> = { int32: 'bigint', number: 'double precision' };
+
 /**
  * Reads records as one text with a line for each record, because splitting a text into lines costs less than reading
  * rows. JSON text contains no line breaks.
@@ -122,7 +126,7 @@ export function buildGetRecords(
     ? `SELECT string_agg(${id.column} || ' ' || ${toShownSql(table)}, E'\\n')
        FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`
     : `SELECT string_agg(_position || ' ' || ${toShownSql(table)}, E'\\n')
-       FROM ${schema}.${name} JOIN unnest($1::text[]) WITH ORDINALITY AS _asked (_id, _position) ON ${id.column} = _id`;
+       FROM ${schema}.${name} JOIN unnest($1::${ASKED_TYPES[id.type] ?? 'text'}[]) WITH ORDINALITY AS _asked (_id, _position) ON ${id.column} = _id`;
   return async (connection, ids) => {
     const asked = isInt64 ? `{${ids.join()}}` : ids.map(toLookupValue);
     const [[lines]] = (await connection.query(sql, [asked])) as [[string | null]];
