@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export interface BuiltProgram {
   /** The folder that contains `src/main.js` and all the files it needs. */
   folder: string;
-  /** Returns the URL of the source of a file in the folder. Lines and columns are the same in both. */
+  /** Returns the URL of the source of a built file. Lines and columns are the same in both files. */
   toSource(url: string): string;
   remove(): void;
 }

@@ -80,8 +80,8 @@ const ROOM = '--max-semi-space-size=64';
 const TOO_LONG = /^(.{2000}).+/gm;
 
 /**
- * The timeout of a run with one file, in seconds; `MORE_FILE` is added for each further file. After the timeout, tap
- * ends the run, so that it can clean up. After another `GRACE` seconds, the process is killed.
+ * The timeout of a run with one file, in seconds. For each further file, `MORE_FILE` is added. After the timeout, tap
+ * ends the run, so that it can clean up. `GRACE` seconds later, the process is killed.
  */
 const TIMEOUT = Number(process.env.TEST_TIMEOUT) || 900;
 const MORE_FILE = 30;

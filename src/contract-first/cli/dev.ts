@@ -24,7 +24,7 @@ const env = {
 const TOGETHER = 50;
 
 let server: ChildProcess | undefined;
-/** The number of errors that the compiler has found; undefined until it has run once. */
+/** The number of errors that the compiler has found. Undefined until the compiler has run once. */
 let errorCount: number | undefined;
 /** True if `generate` has failed for the current contract. */
 let isBroken = false;

@@ -197,8 +197,8 @@ interface ReadGiven {
   /** True if the contract cannot be served as it is. */
   isRefused: boolean;
   /**
-   * The judgement of the contract. Undefined if the service already has the contract, or if reading it must wait for
-   * tools.
+   * The contract as it was read and judged. Undefined if the service already has the contract, or if reading it must
+   * wait for tools.
    */
   inspected?: Inspected;
 }

@@ -119,9 +119,9 @@ const generalOf = (status: string, responses: Responses) =>
   `${status[0]}XX` in responses ? `${status[0]}XX` : 'default';
 
 /**
- * Compares a removed reply. Removing a range or `default` is compatible if new entries for single statuses replace it,
- * and if `default` still describes all others. Removing `default` is also compatible if the contract already declared
- * `4XX`, `5XX` and a success.
+ * Compares a removed reply. Removing a range or `default` is compatible if new entries for single statuses replace it.
+ * A `default` of the new contract then describes the remaining statuses, so it is compared with the removed reply.
+ * Removing `default` is also compatible if the contract already declared `4XX`, `5XX` and a success.
  */
 const compareRemoved: CompareRule<Responses> = function* (before = {}, after = {}, location, direction, status) {
   const isSplit = Object.keys(after).some((one) => !before[one] && one !== status && generalOf(one, before) === status);
@@ -156,8 +156,8 @@ const OPERATION = byKey({
 });
 
 /**
- * Makes a rule for webhooks and callbacks. The server sends their requests, so a change of a request is judged as a
- * change of a reply is elsewhere. A new webhook or callback is compatible, because clients may ignore it.
+ * Makes a rule for webhooks and callbacks. Because the server sends these requests, a change of such a request is
+ * judged like a change of a reply. A new webhook or callback is compatible, because clients may ignore it.
  */
 function sent(name: string): CompareRule<Record<string, Record<string, PathItem>>> {
   const toLocation = (location: string, own: string) => `${location} ${name} ${own}`;
@@ -330,14 +330,14 @@ function* compareServers(before = [ROOT_SERVER], after = [ROOT_SERVER]): Contrac
   yield* servers(byOrigin(before), byOrigin(after), '', 'response', '');
 }
 
-/** Returns the different path prefixes of the servers: only `/v1` if all servers have this prefix. */
+/** Returns the path prefixes of all servers, each once, such as `/v1`. */
 export function prefixesOf(servers = [ROOT_SERVER]): string[] {
   return [...new Set(servers.map(toPathPrefix))];
 }
 
 /**
- * Returns the part of a server's URL before the path, with the variables unreplaced. So a server with another default
- * of a variable is still the same server.
+ * Returns the part of a server's URL before the path, with its variables as in the contract. So changing the default of
+ * a variable does not change the server.
  */
 const originOf = ({ url }: ServerNode): string => /^([a-z]+:\/\/[^/]+|\{\w+\})/.exec(url)?.[0] ?? '';
 

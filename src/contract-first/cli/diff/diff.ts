@@ -44,7 +44,7 @@ function toEntry({ version, released, changes }: Comparison): string {
 
 /**
  * Makes a command that prints its result and returns the exit code. Its arguments are a contract and the folder of
- * releases; the defaults are those of the service.
+ * releases. Without arguments, it uses those of the service.
  */
 const printing =
   (work: (contract: string, folder: string) => Promise<[text: string, code: number]>) =>

@@ -1,4 +1,7 @@
-/** Finds the problems that would stop a start, for all operations of a contract at once. */
+/**
+ * Finds the problems of a contract that would stop a start. Continues after a problem, so that all operations are
+ * checked at once.
+ */
 import { existsSync } from 'node:fs';
 import { buildLocationOf, withoutLocation } from '../../contract/located-problems.ts';
 import { readContract } from '../../contract/read/load-contract.ts';

@@ -238,7 +238,10 @@ function toReports(problems: NormalizedProblem[], ref: string, toOrigin = (locat
   return [...lines.values()].join('');
 }
 
-/** Runs the command, and returns its exit code. `files` are contracts; the default is the contract of the project. */
+/**
+ * Runs the command, and returns its exit code. `files` are the contracts to check. The default is the contract of the
+ * project.
+ */
 export async function runLint(files: string[]): Promise<number> {
   const { text, hasErrors } = await lint(files);
   console.log(text || 'The contract keeps every rule.');

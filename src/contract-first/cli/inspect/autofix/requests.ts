@@ -56,7 +56,7 @@ export function fixParameters(document: Node, report: ReportChange): void {
   }
 }
 
-/** Declares the parameters in a path that are not declared. Each may be any text. */
+/** Declares the parameters in a path that the contract does not declare. Each of them may be any text. */
 function declareNames(path: string, { node, at }: NodeAt, parameters: NodeAt[], report: ReportChange): void {
   const declared = parameters.filter(({ node }) => node.in === 'path').map(({ node }) => node.name);
   const names = new Set(namesIn(path).filter(Boolean));
