@@ -129,7 +129,8 @@ interface Described<Filter extends string> {
     always?: readonly Filter[];
     /**
      * The orders by which lists can be sorted, by name. An order is one field or several; `-` before a field means
-     * descending. Records without a value come last. Records with equal values are sorted by id.
+     * descending. Records without a value come last. Records with equal values are sorted by the order of their creation,
+     * in the direction of the last field.
      */
     orders?: Readonly<Record<string, OrderBy<Filter> | readonly OrderBy<Filter>[]>>;
     /**
