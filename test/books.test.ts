@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
+import { writeFirstMigrations } from '../src/contract-first/cli/migration/table-sql.ts';
+import type { Fields } from '../src/contract-first/store/collection.ts';
 import type { Database } from '../src/contract-first/store/database-url.ts';
 import { openStore } from '../src/contract-first/store/open-store.ts';
 import { openPostgres } from '../src/contract-first/store/postgres/open-postgres.ts';
@@ -47,12 +49,52 @@ async function testAnyName(
   t.match((await store.records.list({ limit: 1 }))?.body.read(), [{ id, ...book }]);
 }
 
+/** Ids of each number type: two that are stored, and others that are not. */
+const NUMBER_IDS = {
+  int32: { stored: [7, -3], others: [0, 2 ** 31, -(2 ** 40)] },
+  number: { stored: [7, -0.5], others: [0, 0.1 + 0.2, 1e300] },
+} as const;
+
+/** Checks that a record is found, updated and deleted by an id that is a number, even next to ids that are not stored. */
+async function testNumberIds(
+  t: Test,
+  open: (description: AnyDescription) => AnyStore | Promise<AnyStore>,
+): Promise<void> {
+  for (const [type, { stored, others }] of Object.entries(NUMBER_IDS)) {
+    const columns = { id: { type: type as 'int32', is: 'id' }, title: { type: 'text' } } as const;
+    const { lists: _, ...own } = { ...books, columns };
+    const [migration] = writeFirstMigrations({ books: own });
+    const folder = t.testdir({
+      sqlite: { '0001-books.sql': migration?.sqlite as string },
+      postgres: { '0001-books.sql': migration?.postgres as string },
+    });
+    const { records, close } = await open({ ...own, migrations: pathToFileURL(`${folder}/`) });
+    t.teardown(close);
+    const made = stored.map((id) => ({ id, title: `Book ${id}` }));
+    for (const record of made) t.same(await records.create(record), record, type);
+    const found = await Promise.all([...others, ...stored].map((id) => records.get(id)));
+    t.same(
+      found.map((one) => one?.read()),
+      [...others.map(() => undefined), ...made],
+      type,
+    );
+    t.equal(await records.update(others[0], { title: 'Emma' }), undefined, type);
+    const [first, second] = made as Fields[] as [Fields, Fields];
+    t.same(await records.update(first.id, { title: 'Emma' }), { ...first, title: 'Emma' }, type);
+    t.same((await records.get(first.id))?.read(), { ...first, title: 'Emma' }, type);
+    t.equal(await records.delete(first.id), true, type);
+    t.equal(await records.get(first.id), undefined, type);
+    t.same((await records.list({ limit: 9 }))?.body.read(), [second], type);
+  }
+}
+
 t.test('the store passes its tests with books in a SQLite database in memory', async (t) => {
   const open = () => openBooks({ kind: 'memory' });
+  const openOwn = (own: AnyDescription) =>
+    withRecords(openStore({ kind: 'memory' }, { books: own }, LIMITS), 'books') as AnyStore;
   testStore(t, { isShared: false, prepare: () => ({ open, execute: () => {}, count: () => 0 }) }, books);
-  t.test('a field of a record may have any name', async (t) =>
-    testAnyName(t, (own) => withRecords(openStore({ kind: 'memory' }, { books: own }, LIMITS), 'books') as AnyStore),
-  );
+  t.test('a field of a record may have any name', async (t) => testAnyName(t, openOwn));
+  t.test('the id of a record may be a number of any type', async (t) => testNumberIds(t, openOwn));
 });
 
 t.test('the store passes its tests with books in a SQLite file', async (t) => {
@@ -93,11 +135,13 @@ t.test('the store passes its tests with books in PostgreSQL', async (t) => {
       },
     };
   }
+  const openOwn = (own: AnyDescription) => openAt(server.newUrl(), own);
   testStore(t, { isShared: true, prepare }, books);
   t.test('the store counts a stored record that lacks a required field as breaking the contract', async (t) =>
     testMissingField(t, prepare()),
   );
-  t.test('a field of a record may have any name', async (t) => testAnyName(t, (own) => openAt(server.newUrl(), own)));
+  t.test('a field of a record may have any name', async (t) => testAnyName(t, openOwn));
+  t.test('the id of a record may be a number of any type', async (t) => testNumberIds(t, openOwn));
 });
 
 t.test(
