@@ -80,7 +80,7 @@ function testChanges(t: Test, prepare: (t: Test) => Open): void {
   });
 
   t.test(
-    "an update that adds to a number beyond its type's limit is refused; other changes in its batch are made",
+    "an update that would add beyond the limit of a number's type is refused; the batch's other changes are made",
     async (t) => {
       const { orders } = await prepare(t)();
       const order = await orders.create({ price: MOST });

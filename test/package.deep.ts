@@ -115,7 +115,7 @@ t.test(
 );
 
 t.test(
-  "a service that `new` made from a third-party contract stores its records, and sends the contract's form of errors",
+  '`new` makes a service from a third-party contract: it stores records, and its errors have the form that the contract declares',
   async (t) => {
     const own = join(base, 'own');
     cpSync(join(books, 'node_modules'), join(own, 'node_modules'), { recursive: true, verbatimSymlinks: true });

@@ -64,7 +64,7 @@ t.test('each test server has its own database, and is closed at the end of its t
 });
 
 t.test(
-  "a test server builds the team's services from their settings, or uses the test's fakes, and loads the team's plugins",
+  "a test server loads the team's plugins, and builds the team's services from their settings unless the test passes fakes",
   async (t) => {
     const own = {
       ...service,

@@ -80,14 +80,14 @@ const CONTRACTS: Record<string, string> = {
   'A schema that accepts no': body({ ...string, enum: [1] }),
   'A discriminator with an': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
   'A schema that consists': recursive({ allOf: [self] }),
-  'A reply that requires': echo({
+  'The same in a reply': echo({
     responses: {
       '200': {
         content: { 'application/json': { schema: { type: 'object', properties: { a: {} }, required: ['id'] } } },
       },
     },
   }),
-  'A subschema of': echo({
+  'A reply in which': echo({
     responses: {
       '200': {
         content: {
@@ -132,7 +132,7 @@ const SERVED: Record<string, Json> = {
   '`Idempotency-Key` without': query({ in: 'header', name: 'Idempotency-Key' }),
   '`Accept`': query({ in: 'header', name: 'Accept' }),
   'Parameters with several': query({ schema: { anyOf: [{ type: 'boolean' }, string] } }, { schema: {} }),
-  'A body with JSON': {
+  'A body that may': {
     requestBody: {
       content: { ...json({ type: 'object' }).content, 'application/xml': { schema: { type: 'object' } } },
     },

@@ -71,7 +71,7 @@ t.test('a problem of a contract is reported with its line and column', async (t)
     ],
     ['9:7', '/paths/~1pets/post/parameters/7 must be object', '/paths/~1pets/post/parameters/7'],
     ['16:5', 'security scheme digest: only bearer tokens', '/components/securitySchemes/digest'],
-    ['2:1', 'servers: /v%201 cannot be the path before that of each operation', '/servers'],
+    ['2:1', 'servers: /v%201 cannot be the path prefix of the operations', '/servers'],
     ['1:1', 'openapi: 3.2.0 is not supported', '/openapi'],
     ['1:1', 'operation none: has no name'],
     ['1:1', 'it has changed'],
@@ -168,7 +168,7 @@ t.test('a problem behind a $ref, a YAML alias or an allOf is reported with its l
     ],
     [
       '42:5',
-      'operation putTeam: request.body: requires none, which no properties name',
+      'operation putTeam: request.body: requires none, but no properties declare it',
       `${TEAM}/put/requestBody/content/application~1json/schema`,
     ],
     ['20:7', 'operation putTeam: security: other is not in components.securitySchemes', `${TEAM}/put/security`],

@@ -4,7 +4,7 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 
 type Running = { child: ChildProcess };
 
-/** `figures` are words, such as `300 of 300 descriptors back after 2.1 s`. */
+/** Adds a line with the result of a fault. `figures` is text, such as `300 of 300 descriptors back after 2.1 s`. */
 export function addFigures(fault: string, figures: string): void {
   const file = process.env.FAULT_FIGURES;
   if (file) appendFileSync(file, `${fault}\t${figures}\n`);

@@ -7,7 +7,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 export interface OpenLoad {
   port: number;
-  /** The bytes of each request. All replies with the same status must have bodies of the same length. */
+  /**
+   * The bytes of the request that is sent again and again. All its replies with the same status must have bodies of the
+   * same length, because the client learns where a reply ends from the first reply with its status.
+   */
   request: string;
   /**
    * Requests per second. If it is 0, each connection keeps `ahead` requests unanswered, and sends the next when one is

@@ -1,4 +1,4 @@
-/** Tests ConnectionPool without a PostgreSQL server: with connections that the tests make. */
+/** Tests ConnectionPool with objects in place of connections, so no PostgreSQL server is needed. */
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ClientWrites } from '../../src/contract-first/store/postgres/client-writes.ts';

@@ -110,7 +110,10 @@ async function readAll({ all, ...store }: Opened) {
   return { pages, salt, valid: keys.length, keys: await store.listKeys(), uses: await store.listUses() };
 }
 
-/** Stores records with extreme values in every type of column, API keys with a use, and answers to Idempotency-Keys. */
+/**
+ * Stores three kinds of data: records with extreme values in every type of column, API keys with the time of their last
+ * use, and replies to requests with an Idempotency-Key.
+ */
 async function fill(t: Test, { all, ...store }: Opened, execute: Place['execute']): Promise<void> {
   for (const fields of [
     {},

@@ -46,18 +46,21 @@ t.test('the garbage collection of a closed store does not crash the process', as
   collect();
 });
 
-t.test('pragma() reads and sets a pragma like pragma() of better-sqlite3, any number of times', async (t) => {
-  const db = new Sqlite(':memory:');
-  t.teardown(() => db.close());
-  for (const version of [1, 2]) {
-    t.strictSame(db.pragma(`user_version = ${version}`), []);
-    t.equal(db.pragma('user_version', { simple: true }), version);
-    t.strictSame(db.pragma('user_version'), [{ user_version: version }]);
-  }
-  for (const synchronous of ['FULL', 'OFF', 'FULL']) db.pragma(`synchronous = ${synchronous}`);
-  t.equal(db.pragma('synchronous', { simple: true }), 2);
-  t.throws(() => db.pragma('user_version = ?'), { code: 'SQLITE_ERROR' });
-});
+t.test(
+  'pragma() works as in better-sqlite3: it reads and sets a pragma, also when it is called repeatedly',
+  async (t) => {
+    const db = new Sqlite(':memory:');
+    t.teardown(() => db.close());
+    for (const version of [1, 2]) {
+      t.strictSame(db.pragma(`user_version = ${version}`), []);
+      t.equal(db.pragma('user_version', { simple: true }), version);
+      t.strictSame(db.pragma('user_version'), [{ user_version: version }]);
+    }
+    for (const synchronous of ['FULL', 'OFF', 'FULL']) db.pragma(`synchronous = ${synchronous}`);
+    t.equal(db.pragma('synchronous', { simple: true }), 2);
+    t.throws(() => db.pragma('user_version = ?'), { code: 'SQLITE_ERROR' });
+  },
+);
 
 t.test(
   'after an error that a new SQLite connection would not cure, such as a full disk, the connection stays in use',

@@ -183,7 +183,7 @@ t.test('a create that arrives while the writing thread ends is made by the threa
   t.strictSame([await atOnce, await late], [['Rex'], ['Rex']]);
 });
 
-t.test('if the database folder is a broken link, creates fail as an outage, not with an internal error', async (t) => {
+t.test('if the database folder is a broken link, `create` reports an outage, not an internal error', async (t) => {
   const folder = `${t.testdir({ data: {} })}/data`;
   const store = openUrl(`sqlite:${folder}/pets.db`);
   t.teardown(() => store.close());

@@ -30,8 +30,8 @@ interface Answers<Answer> {
   steps: SqlSteps<Answer>;
 }
 /**
- * The options of a method that changes records: handlers pass `promise`; transactions pass `steps`, which contain no
- * `Idempotency-Key`, because one key covers the whole transaction.
+ * The types of the options of a method that changes records: `promise` is for calls by handlers, `steps` for calls in
+ * transactions. `steps` has no `Idempotency-Key`, because one key covers the whole transaction.
  */
 interface Hows<Found> {
   promise: HowToChange<Found>;

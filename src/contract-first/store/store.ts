@@ -17,7 +17,7 @@ export interface StoredKey {
   revokedAt?: string | undefined;
 }
 
-/** The API keys that were changed since the last call, in any order. */
+/** The answer of `readKeys`: the API keys that were changed since the given version, in any order, and the new version. */
 export interface KeyChanges {
   /** The version of the stored keys. The next call of `readKeys` takes it as `since`. */
   version: string;

@@ -110,16 +110,19 @@ t.test('autofix allows an empty value for a parameter of OpenAPI 3.0 with exclus
   t.strictSame(autofix(broken), []);
 });
 
-t.test("if autofix lets a parameter be empty, the parameter keeps the default of its schema's $ref", async (t) => {
-  const [Size, Large] = [4, 9007199254740993n].map((value) => ({ type: 'integer', default: value }));
-  const refer = { $ref: '#/components/schemas/Size' };
-  const parameters = [parameter(refer), parameter({ $ref: '#/components/schemas/Large' }, { name: 'r' })];
-  const document = contractWith(OBJECT, { operation: { parameters }, components: { schemas: { Size, Large } } });
-  autofix(document);
-  const [small, large] = document.paths['/a'].post.parameters;
-  t.strictSame(small.schema, { default: 4, anyOf: [refer, { type: 'string', enum: [''] }] });
-  t.equal(large.schema.default, 9007199254740993n, 'with every digit');
-});
+t.test(
+  'if autofix allows an empty value for a parameter, the parameter keeps the default of its referenced schema',
+  async (t) => {
+    const [Size, Large] = [4, 9007199254740993n].map((value) => ({ type: 'integer', default: value }));
+    const refer = { $ref: '#/components/schemas/Size' };
+    const parameters = [parameter(refer), parameter({ $ref: '#/components/schemas/Large' }, { name: 'r' })];
+    const document = contractWith(OBJECT, { operation: { parameters }, components: { schemas: { Size, Large } } });
+    autofix(document);
+    const [small, large] = document.paths['/a'].post.parameters;
+    t.strictSame(small.schema, { default: 4, anyOf: [refer, { type: 'string', enum: [''] }] });
+    t.equal(large.schema.default, 9007199254740993n, 'with every digit');
+  },
+);
 
 t.test("autofix replaces allowEmptyValue by an alternative for the empty text in the parameter's schema", async (t) => {
   const parameters = [

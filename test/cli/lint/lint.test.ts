@@ -512,7 +512,7 @@ t.test(
       alternatives(parts);
       parts.NewPet.if = asks('nmae');
     };
-    t.match(await lintOf(misspelt), /operation createPet: .*requires nmae, which no properties name/);
+    t.match(await lintOf(misspelt), /operation createPet: .*requires nmae, but no properties declare it/);
     const unknown: Edit = (parts) => {
       alternatives(parts);
       parts.NewPet.properties.animal.discriminator.mapping.dog = 'Dug';

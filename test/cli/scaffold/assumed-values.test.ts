@@ -133,7 +133,7 @@ t.test(
 );
 
 t.test(
-  '`new` ignores parameters such as X-Request-ID, and with `--assume` all other required parameters it does not know',
+  '`new` ignores parameters such as X-Request-ID; with `--assume`, it ignores every required parameter that it does not know',
   async (t) => {
     const header = (name: string) => ({ name, in: 'header', required: true, schema: text });
     const edit: Parameters<typeof books>[0] = ({ paths }) => {

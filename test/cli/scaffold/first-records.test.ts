@@ -148,7 +148,7 @@ const nested = ({ paths, schemas }: Json) => {
   };
 };
 
-t.test("if parent and child have no create, the child's first record refers to the parent's", async (t) => {
+t.test('if no operation creates parents or children, the first child refers to the first parent', async (t) => {
   const { rows, tests } = await write(t, ({ paths, schemas }) => {
     readOnly({ paths });
     nested({ paths, schemas });

@@ -235,7 +235,7 @@ const refusals: Refusal[] = [
   ...['/v1/../..', '/.', 'https://a.example/v1/./b', '/..'].map(
     (url): Refusal => [
       `a prefix with parts that clients remove: ${url}`,
-      `servers: ${url.replace('https://a.example', '')} cannot be the path before that of each operation`,
+      `servers: ${url.replace('https://a.example', '')} cannot be the path prefix of the operations`,
       (c) => (c.servers = [{ url }]),
     ],
   ),

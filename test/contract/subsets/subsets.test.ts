@@ -293,23 +293,26 @@ t.test(
   },
 );
 
-t.test('the subset check ignores contains for texts, and compares a bigint and a double by their value', async (t) => {
-  t.equal(isSubset(text, { contains: {}, maxContains: 2 }), true);
-  t.equal(isSubset(text, { contains: {}, minContains: 2 }), true);
-  for (const [one, other] of [
-    [10n ** 21n, 1e21],
-    [[10n ** 21n], [1e21]],
-    [{ a: 1 }, { a: 1n }],
-  ]) {
-    t.equal(isSubset({ enum: [one] }, { not: { const: other } }), false, inspect(one));
-    t.equal(
-      isSubset({ enum: [one] }, { not: { type: 'number', const: other } }),
-      typeof one === 'object',
-      inspect(one),
-    );
-  }
-  t.equal(isSubset({ const: ['1'] }, { not: { const: [1] } }), true);
-});
+t.test(
+  'the subset check ignores `contains` in schemas of texts, and compares a bigint and a double by value',
+  async (t) => {
+    t.equal(isSubset(text, { contains: {}, maxContains: 2 }), true);
+    t.equal(isSubset(text, { contains: {}, minContains: 2 }), true);
+    for (const [one, other] of [
+      [10n ** 21n, 1e21],
+      [[10n ** 21n], [1e21]],
+      [{ a: 1 }, { a: 1n }],
+    ]) {
+      t.equal(isSubset({ enum: [one] }, { not: { const: other } }), false, inspect(one));
+      t.equal(
+        isSubset({ enum: [one] }, { not: { type: 'number', const: other } }),
+        typeof one === 'object',
+        inspect(one),
+      );
+    }
+    t.equal(isSubset({ const: ['1'] }, { not: { const: [1] } }), true);
+  },
+);
 
 t.test('the subset check keeps a field named __proto__ when it merges the schemas of an allOf', async (t) => {
   const field = (schema: Json) => JSON.parse(`{"properties": {"__proto__": ${JSON.stringify(schema)}}}`);

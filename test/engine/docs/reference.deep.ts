@@ -167,34 +167,31 @@ t.test('the reference page works in a browser', { skip: noChromium }, async (t) 
     );
   }
 
-  t.test(
-    'samples that a user copies run as curl, JavaScript and Python, and keep every digit of an integer',
-    async (t) => {
-      const folder = t.testdir({});
-      const programs: Record<string, [string, string]> = {
-        curl: ['bash', 'a.sh'],
-        JavaScript: ['node', 'a.mjs'],
-        Python: ['python3', 'a.py'],
-      };
-      for (const [language, [command, file]] of Object.entries(programs)) {
-        for (const id of ['createPet', 'listPets', 'getPet']) {
-          await page.locator(`#${id}`).scrollIntoViewIfNeeded();
-          await page.locator(`#${id}`).getByLabel('Language').first().selectOption(language);
-          writeFileSync(
-            `${folder}/${file}`,
-            (await copyIn(`#${id}`)).replace('"categoryId":7', `"categoryId":${LARGEST}`),
-          );
-          // Asynchronous, because the server that answers the program runs in this process.
-          const { stdout } = await promisify(execFile)(command, [file], { cwd: folder });
-          t.match(stdout, /^(HTTP\/1\.1 )?20[01] /, `${language} ${id}`);
-          t.match(stdout, `"categoryId":${LARGEST}`, `${language} ${id}`);
-        }
+  t.test('the copied samples in curl, JavaScript and Python run, and keep every digit of an integer', async (t) => {
+    const folder = t.testdir({});
+    const programs: Record<string, [string, string]> = {
+      curl: ['bash', 'a.sh'],
+      JavaScript: ['node', 'a.mjs'],
+      Python: ['python3', 'a.py'],
+    };
+    for (const [language, [command, file]] of Object.entries(programs)) {
+      for (const id of ['createPet', 'listPets', 'getPet']) {
+        await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+        await page.locator(`#${id}`).getByLabel('Language').first().selectOption(language);
+        writeFileSync(
+          `${folder}/${file}`,
+          (await copyIn(`#${id}`)).replace('"categoryId":7', `"categoryId":${LARGEST}`),
+        );
+        // Asynchronous, because the server that answers the program runs in this process.
+        const { stdout } = await promisify(execFile)(command, [file], { cwd: folder });
+        t.match(stdout, /^(HTTP\/1\.1 )?20[01] /, `${language} ${id}`);
+        t.match(stdout, `"categoryId":${LARGEST}`, `${language} ${id}`);
       }
-      const { text } = await service.request('/v1/pets');
-      t.equal(JSON.parse(text).length, 3, 'each copy has an Idempotency-Key of its own');
-      await page.locator('#listPets').getByLabel('Language').first().selectOption('curl');
-    },
-  );
+    }
+    const { text } = await service.request('/v1/pets');
+    t.equal(JSON.parse(text).length, 3, 'each copy has an Idempotency-Key of its own');
+    await page.locator('#listPets').getByLabel('Language').first().selectOption('curl');
+  });
 
   t.test(
     "programs that a user copies from the reference page's guide run: they read all pages, retry, and handle errors",

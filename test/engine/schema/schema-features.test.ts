@@ -187,7 +187,7 @@ t.test(
       properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
     });
     const { additionalProperties: _closed, ...open } = object('id');
-    const problem = 'requires id, which a part of it with additionalProperties: false does not name';
+    const problem = 'requires id, but a subschema with additionalProperties: false does not declare it';
     const patterns = { ...object('name'), patternProperties: { '^i': true } };
     for (const [allOf, problems] of [
       [[object('name'), open], [`operation echo: response 200: body: ${problem}`]],
@@ -221,12 +221,12 @@ t.test('a schema may require a field that only another part of an allOf or anyOf
   const misspelt = { type: 'object', properties: { items: { type: 'array', items: { ...mail, required: ['mial'] } } } };
   t.strictSame(await problemsOf(t, withEcho({ body: address, reply: true, schemas: { Mail: mail } }), true), []);
   t.strictSame(await problemsOf(t, withEcho({ body: misspelt, reply: {} }), true), [
-    'operation echo: body.items.*: requires mial, which no properties name',
+    'operation echo: body.items.*: requires mial, but no properties declare it',
   ]);
 });
 
 t.test(
-  'if a reply requires a field that its schema does not declare, the error gives the position of the schema',
+  "if a reply's schema requires a field that its properties do not declare, the error gives its position",
   async (t) => {
     const object = (others: object) => ({ type: 'object', properties: { a: { type: 'string' } }, ...others });
     const closed = { additionalProperties: false };
@@ -265,7 +265,7 @@ t.test(
     for (const [reply, place] of cases) {
       t.strictSame(
         await problemsOf(t, withEcho({ body: true, reply, schemas })),
-        place ? [`operation echo: response 200: ${place}, which no properties name`] : [],
+        place ? [`operation echo: response 200: ${place}, but no properties declare it`] : [],
         JSON.stringify(reply),
       );
     }

@@ -22,8 +22,8 @@ export function buildFindAssumed(source: DocumentSource): FindAssumed {
   const buildCheck = buildChecks({ isJudged: true });
   return (schema = true) => {
     const { example: _, examples: __, ...own } = source.flat(schema);
-    // Resolves the references of a copy of the schema. A resolved recursive schema could not be copied, because the
-    // copy would no longer refer to itself.
+    // Copies the schema first, and then resolves its references. A resolved recursive schema contains itself, so it
+    // could not be copied.
     const whole = resolve({ schema: toDoubles(schema) }, () => {}).schema;
     let isSound = true;
     const check = buildCheck(whole, { name: 'it', int64s: int64sOf(whole) }, () => {

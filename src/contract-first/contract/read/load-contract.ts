@@ -113,7 +113,7 @@ function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   }
   const prefix = toPathPrefix(server);
   if (!/^(\/[\w.~:@!$&'()+,;=-]+)*$/.test(prefix) || hasDots(prefix))
-    report(`servers: ${prefix} cannot be the path before that of each operation`, '/servers');
+    report(`servers: ${prefix} cannot be the path prefix of the operations`, '/servers');
   return prefix;
 }
 

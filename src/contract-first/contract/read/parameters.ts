@@ -195,7 +195,10 @@ function reportPath(path: string, parameters: Parameter[], report: ReportProblem
   const inPath = namesIn(path);
   const twice = inPath.find((name, index) => inPath.indexOf(name) < index);
   if (twice)
-    report(`path parameter {${twice}} is in the path twice: give each place a name`, toPointerOf('parameters', twice));
+    report(
+      `path parameter {${twice}} is in the path twice: give the two parameters different names`,
+      toPointerOf('parameters', twice),
+    );
   for (const name of inPath) {
     if (!declared.includes(name)) report(`path parameter {${name}} is not declared`, toPointerOf('parameters', name));
   }

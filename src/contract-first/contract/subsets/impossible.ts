@@ -103,7 +103,7 @@ export function reportUnsendable(schema: Schema, name: string, report: ReportPro
   for (const field of unsent) report(`${name}: ${unnamed(field)}`);
   const closed = isObject ? sure.filter(isClosed) : [];
   for (const field of closed.flatMap((part) => unnamedIn(sure, [part])).filter((one) => !unsent.includes(one)))
-    report(`${name}: requires ${field}, which a part of it with additionalProperties: false does not name`);
+    report(`${name}: requires ${field}, but a subschema with additionalProperties: false does not declare it`);
   const required = new Set(isObject ? sure.flatMap(({ required = [] }) => required) : []);
   const hasItems = isAlways('array', sure) && sure.some(({ minItems = 0 }) => minItems > 0);
   for (const part of sure) {
@@ -119,7 +119,7 @@ export function reportUnsendable(schema: Schema, name: string, report: ReportPro
 const isAlways = (type: string, parts: Keywords[]) =>
   parts.some((part) => [part.type].flat().every((one) => one === type));
 
-const unnamed = (field: string) => `requires ${field}, which no properties name`;
+const unnamed = (field: string) => `requires ${field}, but no properties declare it`;
 
 function unnamedIn(parts: Keywords[], all: Keywords[]): string[] {
   const known = new Set(all.flatMap(({ properties = {} }) => Object.keys(properties)));

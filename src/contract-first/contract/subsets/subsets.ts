@@ -126,7 +126,10 @@ const namesOf = (given: Keywords): Schema[] =>
     ? Object.keys(given.properties ?? {}).map((name) => ({ const: name }))
     : [given.propertyNames ?? true];
 
-/** Returns equal texts for equal values, also for a number and a `bigint`. All objects give the same text. */
+/**
+ * Returns the same text for equal values; a number and a `bigint` of the same value count as equal. All objects give the
+ * same text, so different texts prove that two values differ.
+ */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return Number(inner);

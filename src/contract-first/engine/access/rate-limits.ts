@@ -46,7 +46,7 @@ export function buildRateLimits(
   }
 
   return {
-    /** Counts a request for the caller's limit, and sets the `RateLimit` headers of the reply. */
+    /** Counts this request against the caller's limit, and sets the `RateLimit` headers of the reply. */
     countForCaller: countRequest,
     countForAddress: (rate: Rate, reply: FastifyReply, on: Continuation) =>
       countRequest(ADDRESS_BUCKET + toNetwork(String(toAddress(reply.request))), rate, reply, on),

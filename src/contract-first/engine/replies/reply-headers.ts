@@ -27,8 +27,8 @@ export function headersOfHandler({ deprecation }: Operation, { headers }: Reply)
 }
 
 /**
- * Builds the check of the headers that a handler answers with. Returns undefined if the reply does not declare such
- * headers.
+ * Builds the check of the headers that a handler sets. Returns undefined if the contract declares no header of this reply
+ * that a handler could set.
  */
 export function buildCheckHeaders(
   buildCheck: BuildCheck,

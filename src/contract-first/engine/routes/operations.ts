@@ -119,10 +119,10 @@ function compileAhead(app: FastifyInstance, { compileNext }: CompiledOperations)
 export const escapeColons = (path: string) => path.replaceAll(':', '::');
 
 /**
- * Converts a path to the form that Fastify expects, such as `/items/:id`. Fastify ends a parameter at `/`, `-` or `.`;
- * if another character follows, the parameter needs a pattern. If a second parameter follows, the first one ends at the
- * first occurrence of the character between them. If it could end at any occurrence, matching three parameters would
- * take cubic time in the length of the URL.
+ * Converts a path to the form that Fastify expects, such as `/items/:id`. Fastify itself ends a parameter at `/`, `-` or
+ * `.`. A parameter before any other character gets a pattern. Between two parameters, the pattern ends the first one at
+ * the first occurrence of the separator. A pattern that tried every occurrence would be slow: for three parameters, in
+ * cubic time in the length of the URL.
  */
 const toUrl = (path: string) =>
   escapeColons(toRoutePath(path))

@@ -121,8 +121,8 @@ function addLanguages(figure) {
 }
 
 /**
- * Functions that are called for each request when it is drawn. The reference uses such a function to add the button
- * Send.
+ * Functions that the page calls for each example request when it displays the request. The reference adds its button
+ * Send in this way.
  */
 const decorators = new Set();
 export const onDraw = (decorate) => decorators.add(decorate);
