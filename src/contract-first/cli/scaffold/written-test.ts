@@ -164,7 +164,8 @@ class TestCode {
   /** Returns the names of the record's fields in a reply. */
   #fieldsOf(operation: Operation): string[] {
     const { schema } = envelopeOf(operation, this.#collection.plan, this.#source) as Envelope;
-    return Object.keys(this.#source.flat(schema).properties ?? {});
+    // `envelopeOf` finds a record only in schemas with properties.
+    return Object.keys(this.#source.flat(schema).properties as object);
   }
 
   #list(list: Operation): void {
