@@ -141,6 +141,25 @@ t.test('the last line that `new` prints counts the operations that store records
   t.equal(await countIn(one, 'none.json'), 'No operation is stored: each answers 501.');
 });
 
+t.test('`new` prints a condition once if several operations or collections have it', async (t) => {
+  const folder = t.testdir({ openapi: {}, src: {} });
+  const here = process.cwd();
+  t.teardown(() => process.chdir(here));
+  process.chdir(folder);
+  const alt = query('alt', text);
+  const contract = books(({ paths }) => {
+    for (const item of Object.values<Json>(paths)) item.parameters = [...(item.parameters ?? []), alt];
+  });
+  writeFileSync('openapi/books.json', stringify(contract) as string);
+  const writing = { write: () => true, generate: ['--eval', ''], test: TEST, hasCollections: true };
+  const { table } = await writeService(await loadContract('openapi/books.json'), writing);
+  const missing = table.filter((line) => line.startsWith('missing: '));
+  t.strictSame(missing, [
+    'missing: 501 if the parameter alt is sent (getBook, replaceBook and 4 more)',
+    'missing: listBooks answers 501 if the parameter sort is sent',
+  ]);
+});
+
 t.test('if `generate` rejects a contract, `new` drops only the collection that the error names', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });
   const here = process.cwd();

@@ -4,6 +4,7 @@ import type { Operation, ReadContract } from '../../engine/contract/contract.ts'
 import { buildCatalogue } from '../../engine/errors/catalogue.ts';
 import { checkedName, code, toComment } from '../generate/source-text.ts';
 import { toParentReason, type WrittenCollection, writeCollections } from './collection-files.ts';
+import { toGroupedLines } from './grouped-lines.ts';
 import { findTypeFaults, runNode } from './type-check.ts';
 import { WrittenTests } from './written-tests.ts';
 
@@ -228,13 +229,26 @@ class ServiceParts {
       ...(this.#kept.size > 0 ? [`${toHandlers(this.#kept.size)} left as before.`] : []),
       ...this.#folders.map((folder) => `left as it is: ${folder} is there already`),
       ...toCounts(stored, rows.length - this.#kept.size),
-      ...this.#collections.flatMap(({ assumed }) => assumed.map((one) => `assumed: ${one}`)),
-      ...this.#collections.flatMap(({ plan, handlers }) =>
-        plan.unknown
-          .filter(({ id }) => handlers.has(id))
-          .map(({ id, when }) => `missing: ${id} answers 501 if ${when}`),
-      ),
+      ...this.#toAssumed(),
+      ...this.#toMissing(),
       ...this.#tests.reasons,
     ];
+  }
+
+  #toAssumed(): string[] {
+    const remarks = this.#collections.flatMap(({ assumed }) =>
+      assumed.map((line) => {
+        const end = line.indexOf(': ');
+        return { name: line.slice(0, end), words: line.slice(end + 2) };
+      }),
+    );
+    return toGroupedLines(remarks, { start: 'assumed: ', toLine: ({ name, words }) => `${name}: ${words}` });
+  }
+
+  #toMissing(): string[] {
+    const remarks = this.#collections.flatMap(({ plan, handlers }) =>
+      plan.unknown.filter(({ id }) => handlers.has(id)).map(({ id, when }) => ({ name: id, words: `501 if ${when}` })),
+    );
+    return toGroupedLines(remarks, { start: 'missing: ', toLine: ({ name, words }) => `${name} answers ${words}` });
   }
 }
