@@ -106,3 +106,15 @@ t.test('`new` names a resource after as few of the last segments of its path as 
     ],
   );
 });
+
+t.test(
+  '`new` sends the default of a field around the records, because the type of the reply requires it',
+  async (t) => {
+    const { handlers } = await write(t, ({ paths }) => {
+      const int64 = { type: 'integer', format: 'int64', default: 7 };
+      const properties = { kind: { ...text, default: 'books#list' }, left: int64, books: list, header: text };
+      paths['/books'].get.responses[200] = reply({ type: 'object', properties });
+    });
+    t.match(handlers.get('listBooks'), "body: { kind: 'books#list', left: 7n, books: page.body.read() }");
+  },
+);

@@ -3,6 +3,7 @@ import { headersOfHandler } from '../../engine/replies/reply-headers.ts';
 import { keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { withArticle } from '../../store/tables/table.ts';
 import { type CheckedCode, code, joined, member, toLiteral, toPropertyName } from '../generate/source-text.ts';
+import { toTyped } from './assumed-values.ts';
 import { tagHeaderOf } from './condition-headers.ts';
 import {
   type Envelope,
@@ -42,12 +43,19 @@ export function toEnvelope(
         ? toEnvelope(writing, one, path, value, valueFor)
         : (valueFor(name, source.flat(one), isRequired) ??
           toPart(writing, one, isRequired, valueFor) ??
+          toDefault(writing, one) ??
           (isRequired ? assume(writing, name, one) : undefined));
     if (own) return [own.text.startsWith('...') ? own : code`${toPropertyName(name)}: ${own}`];
     if (isRequired) throw new NotWritten(`the field ${name} of its reply comes from nowhere`);
     return [];
   });
   return fields.length > 0 ? code`{ ${joined(fields, ', ')} }` : code`{}`;
+}
+
+/** Returns the default of a field. The type of a reply requires all fields with a default. */
+function toDefault({ source }: Writing, schema: Schema): CheckedCode | undefined {
+  const preset = toTyped(source.flat(schema).default, schema, source.flat);
+  return preset === undefined ? undefined : toLiteral(preset);
 }
 
 /** Returns the contract's example of a field. Returns undefined if there is none, or without `--assume`. */
