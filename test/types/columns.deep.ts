@@ -92,6 +92,16 @@ t.test('a nullable field compiles if its column in domain.ts has `isNullable: tr
   t.end();
 });
 
+t.test('a field with any value compiles if its column is nullable JSON, and optional if the field is', (t) => {
+  const column = (options: string) => DOMAIN.replace('columns: {', `columns: { extra: { type: 'json'${options} },`);
+  const withField = (field: string) => [edited(['Pet', /$/, `${field}: unknown;`])];
+  t.strictSame(diagnose(withField('extra'), column(', isNullable: true')), ['']);
+  t.strictSame(diagnose(withField('extra?'), column(', isOptional: true, isNullable: true')), ['']);
+  t.match(diagnose(withField('extra?'), column(', isNullable: true')), [/isOptional/]);
+  t.match(diagnose(withField('extra'), column('')), [/isNullable/]);
+  t.end();
+});
+
 t.test('if the store sets an integer id whose schema lacks `format: int64`, the domain.ts does not compile', (t) => {
   const types = [edited(['Pet', /id: .*;/, 'id: number;'])];
   t.match(diagnose(types, DOMAIN.replace("type: 'int64', set: 'id'", "type: 'int32', set: 'id'")), [/"id"/]);

@@ -47,13 +47,13 @@ t.test('`new` gives each column the type and the default of its field in the con
     t,
     books(({ book, body }) => {
       const int32 = { type: 'integer', format: 'int32' };
-      Object.assign(book.properties, { 'a-b': text, a_b: text, any: {}, size: int32 });
+      Object.assign(book.properties, { 'a-b': text, a_b: text, any: {}, needed: {}, size: int32 });
       Object.assign(book.properties, { choice: { oneOf: [text, int32] }, seen: { type: 'number' }, likes: int32 });
       Object.assign(book.properties, { shelf: { ...text, default: 'a' }, ended: { type: ['string', 'null'] } });
       Object.assign(body.properties, { shelf: text, isOpen: { type: 'boolean' }, id: book.properties.id });
       book.properties.title = { ...text, default: '' };
       body.properties.state = { ...book.properties.state, default: 'old' };
-      book.required.push('ended', 'likes');
+      book.required.push('ended', 'likes', 'needed');
       delete body.required;
     }, 'params'),
   );
@@ -61,7 +61,8 @@ t.test('`new` gives each column the type and the default of its field in the con
   for (const line of [
     "'a-b': { column: 'a_b', type: 'text', isOptional: true }",
     "a_b: { column: 'a_b_2', type: 'text', isOptional: true }",
-    "any: { column: 'any_value', type: 'json', isOptional: true }",
+    "any: { column: 'any_value', type: 'json', isOptional: true, isNullable: true }",
+    "needed: { type: 'json', first: null, isNullable: true }",
     "size: { type: 'int32', isOptional: true }",
     "choice: { type: 'json', isOptional: true }",
     "shelf: { type: 'text', first: 'a' }",

@@ -227,7 +227,7 @@ function toPlanned(name: string, keywords: Keywords, required: string[], taken: 
 export function typeOf(schema: Schema): Pick<PlannedColumn, 'type' | 'isNullable'> {
   const keywords = keywordsOf(schema);
   const types = [keywords.type ?? []].flat();
-  const isNullable = types.includes('null');
+  const isNullable = types.includes('null') || takesAny(keywords);
   const [type, ...others] = types.filter((one) => one !== 'null');
   const isSimple = others.length === 0 && !keywords.oneOf && !keywords.anyOf && !keywords.enum?.includes(null);
   const simple: Record<string, ColumnType> = { boolean: 'boolean', number: 'number', string: 'text' };
@@ -239,6 +239,10 @@ export function typeOf(schema: Schema): Pick<PlannedColumn, 'type' | 'isNullable
     };
   return { type: simple[type ?? ''] ?? 'json', isNullable };
 }
+
+/** True if the schema allows any value. Null is then one of them. */
+const takesAny = (keywords: Keywords): boolean =>
+  !['type', 'enum', 'const', 'oneOf', 'anyOf', 'properties', 'additionalProperties'].some((word) => word in keywords);
 
 /**
  * Decides who sets the id: the client, the store, or the handler if the client may omit the id. `needed` contains the

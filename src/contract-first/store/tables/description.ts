@@ -419,7 +419,7 @@ type ColumnFor<Found, Name extends keyof Found> = { column?: string; type: TypeO
   'of' | 'onDelete' | 'ignoresCase'
 > &
   SetOf<Found[Name]> &
-  OptionalOf<Found[Name]> &
+  OptionalOf<Found, Name> &
   NullableOf<Found[Name]>;
 /** The values of `set`, `is` and `first` that are possible for a field of this type. */
 type SetOf<Value> =
@@ -432,7 +432,16 @@ type SetOf<Value> =
     }
   | { set?: never; is?: 'id'; first?: never }
   | { set?: never; is?: never; first?: Value };
-type OptionalOf<Value> = undefined extends Value ? { isOptional: true } : { isOptional?: never };
+type OptionalOf<Found, Name extends keyof Found> =
+  IsOptional<Found, Name> extends true ? { isOptional: true } : { isOptional?: never };
+/** True if the field may be absent. A field with any value is only optional if it is declared so. */
+type IsOptional<Found, Name extends keyof Found> = unknown extends Found[Name]
+  ? Record<never, never> extends Pick<Found, Name>
+    ? true
+    : false
+  : undefined extends Found[Name]
+    ? true
+    : false;
 type NullableOf<Value> = null extends Value ? { isNullable: true } : { isNullable?: never };
 type TypeOf<Value> = [null | undefined] extends [Extract<Value, null | undefined>]
   ? 'json' | JsonSince<'the field may be absent and may be null'>
