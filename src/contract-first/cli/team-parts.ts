@@ -1,5 +1,5 @@
 /** Loads the files of a service that decide whether its contract is valid. Each of them may be missing. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { toErrorBody as toUsualBody } from '../engine/errors/error-body.ts';
@@ -19,5 +19,13 @@ export async function loadTeamParts(): Promise<LoadedParts> {
     load('src/errors.ts'),
     load('src/tokens.ts'),
   ]);
-  return { domain, toErrorBody, verifyToken };
+  return { domain, toErrorBody, verifyToken, unimplemented: findUnimplemented() };
+}
+
+/** Finds the operations whose handler is still `notImplemented`. Reads only the texts of the handlers. */
+function findUnimplemented(): ReadonlySet<string> {
+  const files = existsSync('handlers') ? readdirSync('handlers').filter((name) => name.endsWith('.ts')) : [];
+  const isEmpty = (file: string) =>
+    /^export default handle\('[^']*', notImplemented\);$/m.test(readFileSync(`handlers/${file}`, 'utf8'));
+  return new Set(files.filter(isEmpty).map((file) => file.slice(0, -'.ts'.length)));
 }

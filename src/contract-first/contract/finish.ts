@@ -15,6 +15,7 @@ import {
   type WrittenOperation,
   type WrittenReply,
 } from '../engine/contract/finished.ts';
+import { notImplemented } from '../engine/errors/catalogue.ts';
 import type { TeamParts } from '../engine/routes/compiled-operations.ts';
 import { findUnmatched } from '../engine/routes/compiled-operations.ts';
 import { isNode } from '../engine/schema/json.ts';
@@ -72,7 +73,9 @@ export async function finishFile(file: URL, service: TeamParts & { handlers: obj
     const contract = await loadContract(file);
     const unmatched = findUnmatched([...contract.operations.keys()], Object.keys(service.handlers));
     if (unmatched.length > 0) throw new ContractError(unmatched);
-    checkOperations(contract, service);
+    const handlers = Object.entries(service.handlers);
+    const unimplemented = new Set(handlers.flatMap(([id, handler]) => (handler === notImplemented ? [id] : [])));
+    checkOperations(contract, { ...service, unimplemented });
     return { file: finish(contract, service.domain), yaml: contract.yaml };
   } catch (error) {
     throw await withLocations(error, file);

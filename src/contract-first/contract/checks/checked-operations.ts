@@ -27,7 +27,7 @@ import { reportUnfitRecords } from './unfit-records.ts';
  */
 export function checkOperations(
   contract: ReadContract,
-  { toErrorBody, domain, isLinear = false }: TeamParts & { isLinear?: boolean },
+  { toErrorBody, domain, unimplemented, isLinear = false }: TeamParts & { isLinear?: boolean },
 ): ContractProblem[] {
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
@@ -66,7 +66,7 @@ export function checkOperations(
     const checking = { buildCheck, isLinear };
     const operations = [...contract.operations.values()];
     for (const collection of collections) reportUnstorableFields(collection, buildCheck, report);
-    reportUnfitRecords(operations, collections, checking, { report, warn });
+    reportUnfitRecords(operations, collections, { ...checking, unimplemented }, { report, warn });
     for (const operation of operations) reportCursors(operation, collections, checking, { report, warn });
   }
   if (problems.length > 0) throw new ContractError(problems);

@@ -23,12 +23,12 @@ const MOST_STEPS = 100_000;
 
 /**
  * Passes a problem to `report` if a value is known that does not fit, and to `warn` if there is neither such a value
- * nor a proof.
+ * nor a proof. A reply is also only a warning if its operation is not implemented, because then no record is sent.
  */
 export function reportUnfitRecords(
   operations: Operation[],
   collections: RecordSchema[],
-  checking: Checking,
+  { unimplemented, ...checking }: Checking & { unimplemented: ReadonlySet<string> | undefined },
   { report, warn }: { report: ReportProblem; warn: ReportProblem },
 ): void {
   const compared = { ...checking, steps: { left: MOST_STEPS } };
@@ -39,7 +39,10 @@ export function reportUnfitRecords(
   for (const operation of operations) {
     const findings = [
       ...ofRequest(operation, operations, all, compared),
-      ...findUnfitReplies(operation, all, compared),
+      ...findUnfitReplies(operation, all, compared).map((finding) => ({
+        ...finding,
+        isCertain: finding.isCertain && !unimplemented?.has(operation.id),
+      })),
     ];
     for (const { words, pointer, isCertain } of findings)
       reportInOperation(isCertain ? report : warn, operation)(words, pointer);

@@ -28,6 +28,8 @@ export interface TeamParts {
   toErrorBody: ToErrorBody;
   /** The team's collections. Replies may contain their records. */
   domain: AnyDomain;
+  /** The operations with the handler `notImplemented`, by id. Their replies contain no record. */
+  unimplemented?: ReadonlySet<string>;
 }
 
 /**
