@@ -148,14 +148,35 @@ const nested = ({ paths, schemas }: Json) => {
   };
 };
 
-t.test('if no operation creates parents or children, the first child refers to the first parent', async (t) => {
-  const { rows, tests } = await write(t, ({ paths, schemas }) => {
+t.test('the first child has the id of the first parent, but the path accepts any id of a parent', async (t) => {
+  const { rows, tests, collections } = await write(t, ({ paths, schemas, book }) => {
     readOnly({ paths });
     nested({ paths, schemas });
+    book.properties.id = { ...book.properties.id, example: 7 };
+    schemas.Vote = { type: 'object', required: ['id'], properties: { id: text } };
+    paths['/books/{bookId}/reviews/{reviewId}/votes/{voteId}'] = {
+      parameters: [...paths['/books/{bookId}/reviews/{reviewId}'].parameters, path('voteId', text)],
+      get: { operationId: 'getVote', responses: { 200: reply(record('Vote')) } },
+    };
+    schemas.Review.properties.id = { ...text, example: 'best' };
   });
-  t.match(rows('reviews'), [{ id: 'string', stars: 1, book_id: 1 }]);
-  t.match(tests[1], "const parent = { id: 1n };\n  const record = { id: 'string' };");
-  t.match(tests[1], 'await client.getReview({ params: { bookId: parent.id, reviewId: record.id } })');
+  t.match(rows('reviews'), [{ id: 'best', stars: 1, book_id: 7 }]);
+  t.match(rows('votes'), [{ id: 'string', book_id: 7, review_id: 'best' }]);
+  t.match(tests[1], "const record = { id: 'best' };");
+  t.match(tests[1], 'await client.getReview({ params: { bookId: 7n, reviewId: record.id } })');
+  t.match(collections[1]?.assumed, ['reviews: any bookId in the path is accepted, and has its own records']);
+  for (const { files } of collections) for (const [, content] of files) t.notMatch(content, /REFERENCES|of: '/);
+});
+
+t.test("a first record has the id of its parent's first record only if its own path allows this id", async (t) => {
+  const { rows } = await write(t, ({ paths, schemas, book }) => {
+    readOnly({ paths });
+    nested({ paths, schemas });
+    book.properties.id = { ...text, example: 'seven' };
+    paths['/books/{bookId}'].parameters = [path('bookId', text)];
+  });
+  t.match(rows(), [{ id: 'seven' }]);
+  t.match(rows('reviews'), [{ book_id: 1 }]);
 });
 
 t.test("if its parent has no first record, a first record has the parent's id from the path's example", async (t) => {
@@ -168,17 +189,41 @@ t.test("if its parent has no first record, a first record has the parent's id fr
   t.match(tests[1], 'await client.getReview({ params: { bookId: 1n, reviewId: record.id } })');
 });
 
-t.test('clients can create records whose parent is the first record that `new` added to the table', async (t) => {
-  const { tests } = await write(t, ({ paths, schemas }) => {
+t.test('below a record that no operation creates, clients create records with any id in the path', async (t) => {
+  const made = await write(t, ({ paths, schemas }) => {
     readOnly({ paths });
     nested({ paths, schemas });
     paths['/books/{bookId}/reviews'].post = {
       operationId: 'createReview',
       requestBody: { required: true, ...json({ type: 'object', properties: { stars: { type: 'integer' } } }) },
-      responses: { 201: reply(record('Review')) },
+      responses: { 201: reply(record('Review')), default: reply(record('Failure')) },
+    };
+    schemas.Cover = { type: 'object', required: ['color'], properties: { color: text } };
+    paths['/books/{bookId}/cover'] = {
+      parameters: [path('bookId', { type: 'integer', format: 'int64' })],
+      put: {
+        operationId: 'putCover',
+        requestBody: { required: true, ...json(record('Cover')) },
+        responses: { 200: reply(record('Cover')), 201: reply(record('Cover')) },
+      },
+      get: {
+        operationId: 'getCover',
+        responses: { 200: reply(record('Cover')), default: reply(record('Failure')) },
+      },
     };
   });
-  t.match(tests[1], 'const parent = { id: 1n };\n  const created = await client.createReview({ params: { bookId');
+  const { contract, collections, tests, reasons, rows } = made;
+  t.strictSame([...reasons], []);
+  t.equal(rows().length, 1);
+  t.equal(collections.length, 3);
+  for (const child of collections.slice(1)) {
+    t.match(child.assumed, [/^\w+: any bookId in the path is accepted, and has its own /]);
+    t.strictSame(rows(child.plan.table), []);
+    for (const [, content] of child.files) t.notMatch(content, /REFERENCES|of: '/);
+    for (const [id, handler] of child.handlers) t.notMatch(handler, /books\.(get|read)/, id);
+  }
+  t.match(tests[1], 'const created = await client.createReview({ params: { bookId: 1n }');
+  t.match(writeFirstRequest(contract, collections), '/books/');
 });
 
 t.test('if no example fits a field, or no database can store it, `new` does not store the resource', async (t) => {

@@ -19,7 +19,7 @@ import type { Writing } from './handler-code.ts';
 import type { ListUse } from './list-handlers.ts';
 import { writeHandler } from './operation-handlers.ts';
 import { isOfCaller, withPut } from './put-creates.ts';
-import { type OperationKind, toShape } from './resource-paths.ts';
+import type { OperationKind } from './resource-paths.ts';
 import { type Resource, recognise } from './resources.ts';
 import { hasWiderBody } from './wider-bodies.ts';
 
@@ -83,8 +83,8 @@ function writeFilled(resource: Resource, given: Given): WrittenCollection | unde
   const { create, ...others } = Object.fromEntries(resource.operations) as { create?: Operation };
   const operations = new Map(Object.entries(others) as [OperationKind, Operation][]);
   const reasons = new Map<string, string>();
-  const made =
-    operations.size > 0 && writeCollection(withBase({ ...resource, operations }), { ...given, reasons }, true);
+  const own = { ...resource, operations, base: toBase(resource) };
+  const made = operations.size > 0 && writeCollection(own, { ...given, reasons }, true);
   if (!made) return undefined;
   for (const id of made.handlers.keys()) given.reasons.delete(id);
   for (const [id, reason] of reasons) given.reasons.set(id, reason);
@@ -98,7 +98,9 @@ function writeCollection(
   { contract, reasons, stored, ...given }: Given,
   isFilled = false,
 ): WrittenCollection | undefined {
-  const parent = stored.find(({ name, first }) => name === recognised.parent?.name && (first || !isFilled));
+  const owner = stored.find(({ name }) => name === recognised.parent?.name);
+  // A client cannot create a parent that exists only by its example, or guess its id.
+  const parent = isFilled || owner?.first ? undefined : owner;
   const resource = parent ? recognised : withoutParent(recognised);
   const operations = [...resource.operations];
   const skipAll = (reason: string) => {
@@ -115,7 +117,8 @@ function writeCollection(
     else handlers.set(operation.id, written.code.text);
     if (typeof written !== 'string' && written.list) Object.assign(use, written.list);
   }
-  const first = isFilled && isRead(resource, handlers) ? findFirstRecord(plan, given, parent?.first) : undefined;
+  const first =
+    isFilled && isRead(resource, handlers) ? findFirstRecord(plan, given, toKnown(recognised, owner)) : undefined;
   const missing = first ? undefined : findMissing(resource, handlers, reasons);
   if (missing !== undefined) {
     for (const id of handlers.keys()) reasons.set(id, missing);
@@ -150,14 +153,20 @@ const OF_EXAMPLE =
   "Assumed: the contract's example. Delete this file before the first start if you do not want the record.";
 
 /**
- * Returns the resource without its create, with the base of its other operations: the path of the list, or else the
- * path of the records without the id. The create may have had another path.
+ * Returns the base of the resource without its create: the path of the list, or else the path of the records without the
+ * id. The create may have had another path.
  */
-function withBase(resource: Resource): Resource {
-  const { path, operations } = resource;
-  const base = operations.get('list')?.path ?? path.slice(0, path.lastIndexOf('/'));
-  return toShape(base) === toShape(resource.base) ? resource : withoutParent({ ...resource, base });
-}
+const toBase = ({ path, operations }: Resource): string =>
+  operations.get('list')?.path ?? path.slice(0, path.lastIndexOf('/'));
+
+/** Returns the ids of the owner's first record and of the records above it, by the names of the path parameters. */
+const toKnown = ({ parent }: Resource, owner: WrittenCollection | undefined): ReadonlyMap<string, unknown> =>
+  new Map(
+    owner?.first && [
+      ...owner.plan.scopes.map(({ parameter, column }) => [parameter, owner.first?.[column.name]] as const),
+      [parent?.parameter as string, owner.first[owner.plan.id.name]] as const,
+    ],
+  );
 
 /** True if a written handler shows the records. */
 const isRead = ({ operations }: Resource, handlers: ReadonlyMap<string, string>): boolean =>

@@ -15,22 +15,23 @@ export type FirstRecord = Record<string, unknown>;
 const SOME_TIME = '2026-01-01T00:00:00.000Z';
 
 /**
- * Makes the record from the contract's example. Returns undefined if there is no example, or if it cannot be stored.
+ * Makes the record from the contract's example. `known` contains ids of other first records, by the names of the path
+ * parameters. Returns undefined if there is no example, or if it cannot be stored.
  */
 export function findFirstRecord(
   plan: CollectionPlan,
   { source, findAssumed }: { source: DocumentSource; findAssumed: FindAssumed },
-  parent: FirstRecord | undefined,
+  known: ReadonlyMap<string, unknown>,
 ): FirstRecord | undefined {
   const example = findAssumed(plan.schema);
   if (typeof example !== 'object' || example === null) return undefined;
   const record: FirstRecord = { ...example };
   const { properties = {} } = source.flat(plan.schema);
   record[plan.id.name] = toId(plan, properties[plan.id.name] as Schema, record, findAssumed);
-  const { parentPlan, scopes } = plan;
-  if (parentPlan) record[parentPlan.column.name] = parent?.[parentPlan.plan.id.name];
-  for (const [index, { column }] of scopes.entries())
-    record[column.name] ??= findAssumed(schemaOf(plan, (one) => idsIn(one, plan).owners[index]));
+  for (const [index, { parameter, column }] of plan.scopes.entries()) {
+    const schema = schemaOf(plan, (one) => idsIn(one, plan).owners[index]);
+    record[column.name] = toFitting(schema, known.get(parameter) ?? record[column.name], findAssumed);
+  }
   const columns = [...plan.columns, ...plan.internal];
   for (const column of columns) record[column.name] = toColumnValue(column, record[column.name]);
   const isWhole = columns.every((one) => record[one.name] !== undefined || (one.isOptional && one !== plan.id));
@@ -43,9 +44,12 @@ export function findFirstRecord(
  */
 function toId(plan: CollectionPlan, field: Schema, record: FirstRecord, findAssumed: FindAssumed): unknown {
   const own = record[plan.id.name] ?? findAssumed(field);
-  const both = { allOf: [field, schemaOf(plan, (one) => idsIn(one, plan).own)] };
-  return findAssumed(own === undefined ? both : { ...both, example: own }) ?? own;
+  return toFitting({ allOf: [field, schemaOf(plan, (one) => idsIn(one, plan).own)] }, own, findAssumed) ?? own;
 }
+
+/** Returns the value if it fits the schema, or else an example that fits. */
+const toFitting = (schema: Schema, value: unknown, findAssumed: FindAssumed): unknown =>
+  findAssumed(value === undefined ? schema : { allOf: [schema], example: value });
 
 /**
  * Returns the schema of a path parameter. `find` returns its name in an operation, or undefined if the operation's path

@@ -44,10 +44,6 @@ export function writeTest(
   return new TestCode(contract, collection, parent).toText();
 }
 
-/** Writes an object that contains only the id of a collection's first record. */
-const toIdObject = ({ id: { name } }: CollectionPlan, first: FirstRecord): CheckedCode =>
-  toObjectLiteral([[name, toLiteral(first[name])]]);
-
 /** Writes the access to a field of a value that may be undefined: `value?.field`. */
 const toOptionalMember = (value: CheckedCode, field: string): CheckedCode =>
   code`${value}?.${/^[A-Za-z_$][\w$]*$/.test(field) ? checkedName(field) : code`[${field}]`}`;
@@ -77,7 +73,7 @@ class TestCode {
     if (!first && !isShown && !(create && get && this.#collection.plan.isPut)) return undefined;
     if (this.#parent && !this.#createParent(this.#parent)) return undefined;
     if (create) this.#create(create, isShown ? undefined : get);
-    else if (first) this.#lines.push(code`const record = ${toIdObject(this.#collection.plan, first)};`);
+    else if (first) this.#useFirst(first);
     if (get && create) this.#find(get, isShown ? create : get, code`record`, 'found');
     else if (get) this.#findFirst(get);
     const list = this.#operation('list');
@@ -103,10 +99,6 @@ class TestCode {
 
   /** Writes code that creates the parent of the record. Returns false if the test cannot find out the parent's id. */
   #createParent(parent: WrittenCollection): boolean {
-    if (parent.first && !parent.plan.parentPlan) {
-      this.#lines.push(code`const parent = ${toIdObject(parent.plan, parent.first)};`);
-      return true;
-    }
     const create = parent.plan.operations.get('create') as Operation;
     if (parent.plan.parentPlan || parent.plan.isPut || !this.#shows(create, parent)) return false;
     this.#call('parentCreated', create, [['body', this.#sampleOf(create)]]);
@@ -129,6 +121,12 @@ class TestCode {
     const { id, columns } = this.#collection.plan;
     if (columns.includes(id)) this.#lines.push(code`assert.ok(${member('record', id.name)} !== undefined);`);
     this.#verbs.push('created');
+  }
+
+  /** Writes an object with the id of the first record, which a migration has inserted. */
+  #useFirst(first: FirstRecord): void {
+    const { name } = this.#collection.plan.id;
+    this.#lines.push(code`const record = ${toObjectLiteral([[name, toLiteral(first[name])]])};`);
   }
 
   /** Writes code that gets the first record, which a migration has inserted. */
