@@ -10,6 +10,7 @@ import t from 'tap';
 import { ContractCheck } from '../src/contract-first/testing/contract-check.ts';
 import { openTestServer } from '../src/contract-first/testing/index.ts';
 import { buildRequest, send } from '../src/contract-first/testing/requests.ts';
+import { shareTestServer } from '../src/contract-first/testing/shared-server.ts';
 import { service } from '../src/generated/service.ts';
 import { edited } from './edited-contract.ts';
 
@@ -62,6 +63,23 @@ t.test('each test server has its own database, and is closed at the end of its t
   for (const end of ends) await end();
   await t.rejects(request('/v1/pets'), { code: 'ECONNREFUSED' });
 });
+
+t.test(
+  'tests can share one server: it is open until the process closes it, and later tests have their own',
+  async (t) => {
+    const close = shareTestServer();
+    const open = () => openTestServer({ after: () => t.fail('a shared server does not end with a test') }, service);
+    const [one, other] = await Promise.all([open(), open()]);
+    t.equal(one, other);
+    await one.client.createPet({ body: NEW });
+    t.match(await other.client.listPets(), { body: [NEW] });
+    await close();
+    await t.rejects(one.request('/v1/pets'), { code: 'ECONNREFUSED' });
+    const own = await openTestServer(t, service);
+    t.match(await own.client.listPets(), { body: [] });
+    await shareTestServer()();
+  },
+);
 
 t.test(
   "a test server loads the team's plugins, and builds the team's services from their settings unless the test passes fakes",

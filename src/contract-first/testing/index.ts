@@ -18,6 +18,7 @@ import type { CollectionsOf } from '../store/tables/description.ts';
 import { buildClient, type Client } from './client.ts';
 import { ContractCheck } from './contract-check.ts';
 import { buildRequest, type SendRequest } from './requests.ts';
+import { openOrShare } from './shared-server.ts';
 
 export type { Client } from './client.ts';
 export type { ReceivedReply, RequestOptions, SendRequest } from './requests.ts';
@@ -59,11 +60,11 @@ const TEST_KEY = 'key-of-the-tests-0123456789';
  * Starts a server with a new database, and closes both when the test ends. Prints errors of the server, such as the
  * cause of a 500, to standard error.
  */
-export async function openTestServer(
-  t: TestContext,
-  service: Service,
-  { env = {}, ...given }: TestOptions = {},
-): Promise<TestServer> {
+export function openTestServer(t: TestContext, service: Service, options: TestOptions = {}): Promise<TestServer> {
+  return openOrShare(t, (context) => openServer(context, service, options));
+}
+
+async function openServer(t: TestContext, service: Service, { env = {}, ...given }: TestOptions): Promise<TestServer> {
   const config = loadConfig(env, given.services ? { name: service.name } : service);
   const contract = await loadServiceContract(service);
   const store = await openServiceStore(service, contract, { kind: 'memory' }, config);

@@ -1,5 +1,5 @@
 /** `new` writes a test of each collection. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'lossless-json';
 import t, { type Test } from 'tap';
@@ -187,6 +187,37 @@ t.test("if a record's path contains a parent, the test that `new` writes creates
   });
   const marks = deep.collections.find(({ name }) => name === 'marks') as WrittenCollection;
   t.equal(writeTest(deep.contract, marks, deep.collections), undefined, 'no test is written if a parent has a parent');
+});
+
+t.test('`new` tries all tests with one server, and only those that fail there again alone', async (t) => {
+  const { contract, collection } = await write(t);
+  const here = process.cwd();
+  t.teardown(() => process.chdir(here));
+  process.chdir(t.testdir({ test: {} }));
+  const named = ['books', 'shelves', 'notes'].map((name) => ({ ...collection, name }));
+  const tests = new WrittenTests(contract, () => true);
+  for (const one of named) tests.add(one);
+  const note = "import { appendFileSync } from 'node:fs';\nimport { test } from 'node:test';\n";
+  const runTests = async (books: string, shelves: string) => {
+    for (const [name, body] of Object.entries({ books, shelves, notes: '' }))
+      writeFileSync(`test/${name}.test.ts`, `${note}test('x', () => { appendFileSync('runs', '${name} '); ${body} });`);
+    writeFileSync('runs', '');
+    await tests.run([...NODE_ARGS, '--test']);
+    return readFileSync('runs', 'utf8');
+  };
+  const unlessAlone = "if (!process.argv[1]) throw new Error('odd');";
+  t.equal(await runTests('', ''), 'books shelves notes ');
+  t.equal(await runTests(unlessAlone, ''), 'books shelves notes books ');
+  t.strictSame(tests.reasons, [], 'a test that passes alone stays');
+  const early = 'if (!process.argv[1]) process.exit(1);';
+  t.match(
+    await runTests('', early),
+    /^books shelves (?=.*books)(?=.*shelves)(?=.*notes)/,
+    'all run if the process ends',
+  );
+  t.strictSame(tests.reasons, []);
+  t.equal(await runTests('', "throw new Error('odd');"), 'books shelves notes shelves ');
+  t.strictSame([tests.reasons, existsSync('test/shelves.test.ts')], [["no test of shelves: 'odd'"], false]);
 });
 
 t.test('if a test that `new` has written fails or does not compile, `new` removes the test', async (t) => {

@@ -1,11 +1,40 @@
 /** Writes the tests of the collections of a new service. Removes those that do not compile or do not pass. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyContract } from '../../engine/contract/contract.ts';
 import type { WrittenCollection } from './collection-files.ts';
 import { runNode } from './type-check.ts';
 import { testFileOf, writeTest } from './written-test.ts';
+
+const SHARED_SERVER = new URL(`../../testing/shared-server${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * Writes a program that runs all tests in one process, with one server. Its last test closes the server, also if a file
+ * cannot be imported, because the process would otherwise not end.
+ */
+function toProgram(files: string[]): string {
+  const imports = files.map((file) => `  await import(${JSON.stringify(pathToFileURL(file).href)});`);
+  return `import { test } from 'node:test';
+import { shareTestServer } from ${JSON.stringify(SHARED_SERVER.href)};
+const close = shareTestServer();
+try {
+${imports.join('\n')}
+} finally {
+  test('the server closes', close);
+}`;
+}
+
+/**
+ * Returns the files whose tests failed in the process of all tests. Returns all files if the output does not show them:
+ * the process may have ended early.
+ */
+function findFailed(files: string[], output: string): string[] {
+  const failures = output.match(/^not ok [\s\S]*?^ {2}\.\.\.$/gm) ?? [];
+  const failed = files.filter((file) => failures.some((text) => text.includes(pathToFileURL(file).href)));
+  const count = Number(/^# fail (\d+)$/m.exec(output)?.[1]);
+  return count > 0 && count === failed.length ? failed : files;
+}
 
 export class WrittenTests {
   readonly #contract: AnyContract;
@@ -59,16 +88,17 @@ export class WrittenTests {
   }
 
   /**
-   * Runs the tests. First runs all of them in one process. If one fails, runs each file in its own process, removes
-   * each test that fails, and keeps the reason. `test` contains the arguments of Node.
+   * Runs the tests. First runs all of them in one process, with one server. Runs each file that fails there again in its
+   * own process, removes each test that also fails alone, and keeps the reason. `test` contains the arguments of Node.
    */
   async run(test: string[]): Promise<void> {
     const files = [...this.#left].map(testFileOf);
     if (files.length === 0) return;
-    const imports = files.map((file) => `await import(${JSON.stringify(pathToFileURL(file).href)});`).join('\n');
-    const inOne = [...test.filter((one) => one !== '--test'), '--input-type=module', '--eval', imports];
-    if ((await runNode(inOne)).isDone) return;
-    const { output } = await runNode([...test, '--test-reporter=tap', ...files]);
+    const own = [...test, '--test-reporter=tap'];
+    const together = [...own.filter((one) => one !== '--test'), '--input-type=module', '--eval', toProgram(files)];
+    const first = await runNode(together);
+    if (first.isDone) return;
+    const { output } = await runNode([...own, ...findFailed(files, first.output)]);
     const failures = output.split(/^(?=not ok )/m).slice(1);
     for (const one of this.#left) {
       const failure = failures.find((text) => text.includes(resolve(testFileOf(one))));
