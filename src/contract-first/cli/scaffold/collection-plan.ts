@@ -224,6 +224,10 @@ function toPlanned(name: string, keywords: Keywords, required: string[], taken: 
   return planned;
 }
 
+/** Plans a required text column that clients do not see. A caller may set another type. */
+const toInternal = (name: string, taken: Set<string>): PlannedColumn =>
+  toPlanned(name, { type: 'string' }, [name], taken);
+
 export function typeOf(schema: Schema): Pick<PlannedColumn, 'type' | 'isNullable'> {
   const keywords = keywordsOf(schema);
   const types = [keywords.type ?? []].flat();
@@ -277,7 +281,7 @@ function planId(
 /** Plans an id that clients do not see. It is for records that are only in a list and have no path of their own. */
 function planInternalId(plan: Planning, taken: Set<string>): void {
   const name = toFreeName('recordId', plan, 'OfStore');
-  plan.id = Object.assign(toPlanned(name, {}, [name], taken), { type: 'int64', set: 'id' } as const);
+  plan.id = Object.assign(toInternal(name, taken), { type: 'int64', set: 'id' } as const);
   plan.internal.push(plan.id);
 }
 
@@ -339,7 +343,7 @@ function planRevision(plan: Planning, taken: Set<string>): void {
   if (plan.columns.some(({ set }) => set === 'revision')) return;
   const isTaken = [...plan.columns, ...plan.internal].some(({ name }) => name === 'revision');
   const name = isTaken ? 'storedRevision' : 'revision';
-  plan.internal.push(Object.assign(toPlanned(name, {}, [name], taken), { type: 'int64', set: 'revision' } as const));
+  plan.internal.push(Object.assign(toInternal(name, taken), { type: 'int64', set: 'revision' } as const));
 }
 
 /** Plans a field that the body of a create may omit. */
@@ -399,7 +403,7 @@ function planInternalParent(parent: CollectionPlan, plan: Planning, taken: Set<s
   const names = [...plan.columns, ...plan.internal].map(({ name }) => name);
   const wanted = `${toCamel(wordsOf(parent.noun))}Id`;
   const name = names.includes(wanted) ? `${wanted}InPath` : wanted;
-  const column = toPlanned(name, {}, [name], taken);
+  const column = toInternal(name, taken);
   plan.internal.push(column);
   planParent(column, parent, plan, false);
 }
@@ -418,9 +422,9 @@ function planScopes(resource: Resource, plan: Planning, taken: Set<string>): str
     const isSame = (one: PlannedColumn) =>
       plain(one.name) === plain(parameter) && one.type === type && !one.isNullable && !one.isOptional;
     const shown = plan.columns.find((one) => one !== plan.id && !one.of && isSame(one));
-    const column = shown ?? toPlanned(toFreeName(parameter, plan), {}, [], taken);
+    const column = shown ?? toInternal(toFreeName(parameter, plan), taken);
     if (shown) takeBack(shown, plan);
-    else plan.internal.push(Object.assign(column, { type, isOptional: false }));
+    else plan.internal.push(Object.assign(column, { type }));
     plan.scopes.push({ parameter, column });
     plan.assumed.push(`${plan.name}: any ${parameter} in the path is accepted, and has its own records`);
   }
@@ -441,8 +445,8 @@ function planTenant(plan: Planning, taken: Set<string>, parent: CollectionPlan |
     isNamedLike(tenant, name) && type === 'text' && !isOptional && !isNullable && !plan.given.includes(name);
   const shown = plan.columns.find((one) => one !== plan.id && !one.of && isShown(one));
   if (shown) takeBack(shown, plan);
-  const column = shown ?? toPlanned(toFreeName('tenant', plan, 'InHeader'), {}, [], taken);
-  Object.assign(column, { set: 'tenant', ...(!shown && { type: 'text', isOptional: false }) });
+  const column = shown ?? toInternal(toFreeName('tenant', plan, 'InHeader'), taken);
+  Object.assign(column, { set: 'tenant' });
   if (!shown) plan.internal.push(column);
   return undefined;
 }
