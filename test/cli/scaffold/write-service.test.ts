@@ -160,39 +160,43 @@ t.test('`new` prints a condition once if several operations or collections have 
   ]);
 });
 
-t.test('if a list needs more than the record, only the list answers 501, and `generate` succeeds', { timeout: 300_000 }, async (t) => {
-  const folder = t.testdir({ openapi: {}, src: {} });
-  const here = process.cwd();
-  t.teardown(() => process.chdir(here));
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'books', version: '1.0.0', type: 'module' }));
-  const contract = books(({ paths }) => {
-    const items = { allOf: [record('Book'), { type: 'object', required: ['note'] }] };
-    paths['/books'].get.parameters = [];
-    paths['/books'].get.responses[200] = reply({ type: 'array', items });
-    for (const item of Object.values<Json>(paths))
-      for (const { responses } of Object.values<Json>(item)) if (responses) delete responses.default;
-  });
-  writeFileSync(join(folder, 'openapi/books.json'), stringify(contract) as string);
-  process.chdir(folder);
-  writeFileSync('src/errors.ts', 'export const toErrorBody = ({ message }: { message: string }) => ({ message });\n');
-  const write = (file: string, content: string) => {
-    mkdirSync(join(folder, file, '..'), { recursive: true });
-    if (existsSync(file)) return false;
-    writeFileSync(file, content);
-    return true;
-  };
-  const generate = [...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate'];
-  const writing = { write, generate, test: TEST, hasCollections: true };
-  const { table, failure } = await writeService(await loadContract('openapi/books.json'), writing);
-  t.equal(failure, undefined);
-  t.match(table.join('\n'), /^listBooks .* 501: a stored record may not fit its reply: .*note is missing$/m);
-  t.match(table.join('\n'), /^getBook .* stored in src\/books/m);
-  const { status, stderr } = spawnSync(process.execPath, generate, { encoding: 'utf8' });
-  t.equal(status, 0, stderr);
-  t.match(stderr, /^warning: .*operation listBooks: response 200: body: .* may be stored/m);
-});
+t.test(
+  'if a list needs more than the record, only the list answers 501, and `generate` succeeds',
+  { timeout: 300_000 },
+  async (t) => {
+    const folder = t.testdir({ openapi: {}, src: {} });
+    const here = process.cwd();
+    t.teardown(() => process.chdir(here));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'books', version: '1.0.0', type: 'module' }));
+    const contract = books(({ paths }) => {
+      const items = { allOf: [record('Book'), { type: 'object', required: ['note'] }] };
+      paths['/books'].get.parameters = [];
+      paths['/books'].get.responses[200] = reply({ type: 'array', items });
+      for (const item of Object.values<Json>(paths))
+        for (const { responses } of Object.values<Json>(item)) if (responses) delete responses.default;
+    });
+    writeFileSync(join(folder, 'openapi/books.json'), stringify(contract) as string);
+    process.chdir(folder);
+    writeFileSync('src/errors.ts', 'export const toErrorBody = ({ message }: { message: string }) => ({ message });\n');
+    const write = (file: string, content: string) => {
+      mkdirSync(join(folder, file, '..'), { recursive: true });
+      if (existsSync(file)) return false;
+      writeFileSync(file, content);
+      return true;
+    };
+    const generate = [...NODE_ARGS, join(ROOT, 'src/contract-first/cli/main.ts'), 'generate'];
+    const writing = { write, generate, test: TEST, hasCollections: true };
+    const { table, failure } = await writeService(await loadContract('openapi/books.json'), writing);
+    t.equal(failure, undefined);
+    t.match(table.join('\n'), /^listBooks .* 501: a stored record may not fit its reply: .*note is missing$/m);
+    t.match(table.join('\n'), /^getBook .* stored in src\/books/m);
+    const { status, stderr } = spawnSync(process.execPath, generate, { encoding: 'utf8' });
+    t.equal(status, 0, stderr);
+    t.match(stderr, /^warning: .*operation listBooks: response 200: body: .* may be stored/m);
+  },
+);
 
 t.test('if `generate` rejects a contract, `new` drops only the collection that the error names', async (t) => {
   const folder = t.testdir({ openapi: {}, src: {} });
