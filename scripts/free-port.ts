@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
 /**
- * Finds a free port outside of the range from which the system takes ports for outgoing connections. So the port stays
- * free until a program listens on it, and also while that program is restarted.
+ * Finds a free port outside of the range that the system uses for outgoing connections. So the port stays free until a
+ * program listens on it, and also while that program is restarted.
  */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(randomInt(10_000, 32_000), '127.0.0.1');

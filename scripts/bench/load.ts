@@ -18,8 +18,8 @@ const WARM_UP = 1;
 const BUSY = 0.9;
 
 /**
- * The measured values. Processor times are NaN if there is no `/proc`. `databaseCpu` is also NaN if there is no
- * database server.
+ * The measured values. Processor times are NaN if `/proc` is missing. `databaseCpu` is also NaN without a database
+ * server.
  */
 export interface Figures {
   perSecond: number;

@@ -1,4 +1,4 @@
-/** Starts the servers of a round. They run until `stopAll` is called, or until this process ends. */
+/** Starts the servers of a round, which run until `stopAll` is called, or until this process ends. */
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,8 +14,8 @@ const START_TIMEOUT = 30_000;
 const CORES = { server: '0', load: '1' };
 
 /**
- * True if `taskset` can assign cores (on Linux, with at least two cores). This process is also moved to the load
- * generator's core, because it only waits during a measurement.
+ * True if `taskset` can assign cores (on Linux, with at least two cores). The benchmark itself is also moved to the
+ * load generator's core, because it only waits during a measurement.
  */
 const isPinned = spawnSync('taskset', ['-acp', CORES.load, String(process.pid)]).status === 0;
 
@@ -40,8 +40,8 @@ export interface Running {
   port: number;
   /**
    * Forces the garbage collections that V8 runs when a server is idle. After the first of them, each tick of Node's
-   * event loop takes longer for the rest of the process. They are forced before the measurements, so that all
-   * measurements have the same conditions.
+   * event loop takes longer for the rest of the process. The benchmark forces the collections before the measurements,
+   * so that the conditions of all measurements are the same.
    */
   collect(): void;
   stop(): Promise<unknown>;
@@ -93,7 +93,7 @@ export async function start(
 }
 
 /**
- * Starts a server, and checks its error replies. All servers get the same environment: only PATH is copied from this
+ * Starts a server, and checks its error replies. Every server gets the same environment: only PATH is copied from this
  * process.
  */
 export async function startServer(server: Server, url: string): Promise<Running> {

@@ -1,11 +1,11 @@
-/** The workloads. Each is a series of requests with their correct replies, the same for every server. */
+/** The workloads: series of requests with their correct replies, the same for every server. */
 
 export const PREFIX = '/v1';
 export const API_KEY = 'key-of-the-benchmark-0123456789';
 export const CONNECTIONS = 64;
 /** The number of pets in each new database. */
 export const ROWS = 10_000;
-/** The number of requests in a workload. They are sent one after the other, and then again from the first. */
+/** The number of requests in a workload, which are sent one after the other, and then again from the first. */
 const LENGTH = 20_000;
 
 /**
@@ -17,7 +17,7 @@ export interface Exchange {
   reply: string;
 }
 
-/** Requests that share some connections. Each connection sends the next request when the previous reply has arrived. */
+/** Requests that share some connections. A connection sends the next request when the previous reply has arrived. */
 export interface Stream {
   connections: number;
   exchanges: Exchange[];
@@ -29,7 +29,10 @@ export interface Workload {
   toStreams(): Stream[];
 }
 
-/** The status of a pet by its id modulo 4: a quarter of the pets has no status, and each other status has a quarter. */
+/**
+ * The status of a pet by its id modulo 4: a quarter of the pets lacks a status, and every status applies to another
+ * quarter.
+ */
 const STATUSES = [undefined, 'available', 'pending', 'sold'];
 
 /**
@@ -47,8 +50,8 @@ function toRequest(method: string, path: string, body = ''): string {
 }
 
 /**
- * Builds a generator of numbers from 0 to less than 1. They are the same in every run (a linear congruential generator;
- * Numerical Recipes, chapter 7).
+ * Builds a generator of numbers from 0 to less than 1. The numbers are the same in every run (a linear congruential
+ * generator; Numerical Recipes, chapter 7).
  */
 function buildRandom(): () => number {
   let state = 1;

@@ -9,7 +9,7 @@ import type { BuiltProgram } from './program.ts';
 const C8 = join(dirname(createRequire(import.meta.url).resolve('c8/package.json')), 'bin/c8.js');
 
 /**
- * The options by which c8 selects the files that must be covered, even if no test loads them. Excluded are files that
+ * The options for c8 that select the files that must be covered, even if no test loads them. Excluded are files that
  * contain only types, files that run in a browser, and files of commands for developers.
  */
 const PLACES = [

@@ -1,6 +1,6 @@
 /**
- * Builds the program that tests start. It is built once for all tests, because a start from the sources takes a third
- * longer.
+ * Builds the program that tests start. The program is built once for all tests, because a start from the sources takes
+ * a third longer.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

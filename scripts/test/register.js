@@ -1,6 +1,6 @@
 /**
- * Lets Node run the tests as TypeScript. Their imports load the built program instead of its sources. Then the
- * program's threads need no TypeScript loader, which takes twice as long to start as the threads themselves.
+ * Lets Node run the tests as TypeScript. The imports of the tests load the built program instead of its sources. Then
+ * the program's threads need no TypeScript loader, which takes twice as long to start as the threads themselves.
  */
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';

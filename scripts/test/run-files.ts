@@ -15,8 +15,8 @@ interface Run {
 }
 
 /**
- * The maximum number of test files that share a process. They share it, because loading the program takes longer than
- * running most files. With few files, each process runs fewer, so that all processes have work.
+ * The maximum number of test files that share a process, because loading the program takes longer than running most
+ * files. With few files, each process runs fewer, so that all processes have work.
  */
 const TOGETHER = 12;
 

@@ -4,7 +4,7 @@ import type { components } from './petstore.ts';
 
 const FIRST_WAIT = 500; // milliseconds before the second attempt; each further wait is twice as long
 const ORIGIN = /^(https?:\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?(?:\/[\w.~-]+)*?)(?:\/v1)?\/*$/;
-const PASSING = [408, 429, 500, 502, 503, 504]; // All others from 300 on are final.
+const PASSING = [408, 429, 500, 502, 503, 504]; // The other statuses from 300 on are final.
 
 type Schemas = components['schemas'];
 /** A number would round the integers above 2^53. */
@@ -12,7 +12,7 @@ type Exact<T> = { [Name in keyof T]: T[Name] extends number ? bigint : T[Name] }
 export type Pet = Exact<Schemas['Pet']>;
 export type NewPet = Exact<Schemas['NewPet']>;
 
-/** Of each request, the times in milliseconds; `total` has the waits between the attempts, too. */
+/** Of each request, the times in milliseconds; `total` includes the waits between the attempts. */
 export type Limits = { attempts?: number; timeout?: number; total?: number };
 
 /** Of the service, or `no_answer` (status 0) and `bad_answer` where it did not speak. Report the request id. */
@@ -20,7 +20,7 @@ export class PetstoreError extends Error {
   declare readonly status: number;
   declare readonly code: string;
   declare readonly requestId: string | null;
-  /** In milliseconds; infinite where another attempt would fail, too. */
+  /** In milliseconds; infinite if another attempt would fail as well. */
   declare readonly retryAfter: number;
 
   constructor(message: string, details: Details, cause?: Error) {
@@ -56,7 +56,7 @@ export function buildPetstore(url: string, key: string, limits: Limits = {}) {
   }
 
   return {
-    /** Adds an animal. `once` is a UUID of yours: sent again with it, also by another run, the animal is added once. */
+    /** Adds an animal. `once` is a UUID of yours: sent again with it, even by another run, the animal is added once. */
     async add(pet: NewPet, once: string): Promise<Pet> {
       check('once', once);
       const init = { method: 'POST', headers: { ...headers, 'idempotency-key': once }, body: stringify(pet) as string };
@@ -123,7 +123,7 @@ function isPet(body: unknown): body is Pet {
 function toError({ status, headers, text, cause }: Reply, key: string): PetstoreError {
   const shown = text.replaceAll(key, '[key]'); // A gateway's page may show the request.
   const { code, message, status: repeated } = Object(toJson(shown));
-  // No such server, or a certificate of another one.
+  // No such server, or the certificate is wrong.
   const isHopeless = status === 0 && /ENOTFOUND|CERT|SELF_SIGNED|UNABLE_TO/.test(cause?.code ?? '');
   const isFinal = isHopeless || (status >= 300 && !PASSING.includes(status));
   const retryAfter = isFinal ? Infinity : toWait(headers.get('retry-after') ?? '');
@@ -135,13 +135,13 @@ function toError({ status, headers, text, cause }: Reply, key: string): Petstore
   return new PetstoreError(why, details, cause);
 }
 
-/** The query of the next page, for the same server; empty where it is none, and undefined on the last page. */
+/** The query of the next page, for the same server; empty if the link lacks a query, and undefined on the last page. */
 function toNext(link: string): string | undefined {
   const next = /<[^>?]*(?:(\?[\w.~%&=+-]+)|[^>]*)>[^<]*\brel="?next\b/.exec(link);
   return next ? (next[1] ?? '') : undefined;
 }
 
-/** Milliseconds, from seconds or a date in one of three forms (RFC 9110, section 10.2.3); 0 where it is neither. */
+/** Milliseconds, from seconds or a date in one of three forms (RFC 9110, section 10.2.3); 0 for other texts. */
 function toWait(retryAfter: string): number {
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;
   const date = Date.parse(retryAfter.replace(/( GMT)?$/, ' GMT'));

@@ -1,7 +1,7 @@
 /**
  * The straightforward baseline: a server with the same contract and the same libraries, used as their documentation
- * shows. It has ajv's defaults, service handlers, a key check in a hook, rows as objects, and one INSERT and one fsync
- * for each create. It does not log requests.
+ * shows. The server uses ajv's defaults, service handlers, a key check in a hook, rows as objects, and one INSERT and
+ * one fsync for each create, and does not log requests.
  */
 import { fileURLToPath } from 'node:url';
 import bearerAuth from '@fastify/bearer-auth';
@@ -29,7 +29,7 @@ const serviceHandlers = {
   async listPets(request, reply) {
     const { limit, status, after } = request.query;
     const start = after ? fromCursor(after) : 0;
-    // One record more than requested shows whether a next page exists.
+    // The record after the requested ones shows whether a next page exists.
     const rows = status ? listByStatus.all(status, start, limit + 1) : list.all(start, limit + 1);
     const pets = rows.slice(0, limit).map(toPet);
     if (rows.length > limit) {
