@@ -1,5 +1,5 @@
 /**
- * The main entry point of the package, `contract-first`: the exports for handlers and collections. This module does not
+ * The main entry point of the package, `contract-first`: the exports for handlers and collections. The module does not
  * load Fastify.
  */
 export { parseInt64 } from '../json/exact-number.ts';

@@ -1,6 +1,6 @@
 /**
- * Adds a contract to any Fastify app. The routes, error replies, key checks and documents of the contract are in an
- * encapsulation context of their own.
+ * Adds a contract to any Fastify app. The routes, error replies, key checks and documents of the contract are in a
+ * separate encapsulation context.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -33,7 +33,7 @@ export interface DocsOptions {
 }
 
 export interface PluginOptions extends TeamParts {
-  /** The contract. Its prefix must begin with the prefix with which the plugin is registered. */
+  /** The contract. The contract's prefix must begin with the prefix that the plugin is registered with. */
   contract: Contract;
   handlers: Handlers;
   /**

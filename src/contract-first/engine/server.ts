@@ -20,7 +20,7 @@ export interface ServerOptions
   extends Omit<PluginOptions, 'prefix' | 'methodsAt' | 'limits' | 'docs' | 'health'>,
     Omit<HttpOptions, 'secrets' | 'secretNames' | 'limits'>,
     Partial<Pick<PluginOptions, 'docs' | 'health'>> {
-  /** The name of the service. Its API keys begin with this name. */
+  /** The name of the service. API keys begin with this name. */
   name: string;
   /** Limits of connections, requests and rates. */
   limits: PluginOptions['limits'] & HttpOptions['limits'];
@@ -45,7 +45,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     secretNames: keysInQueries(contract),
   });
   const { toLogged, toAddress } = server;
-  // This hook is added first so that it runs last: Fastify calls the hooks for `onClose` in reverse order.
+  // The hook that closes the log is added first so that it runs last: Fastify calls the hooks for `onClose` in reverse
+  // order.
   if (options.closeLog) app.addHook('onClose', options.closeLog);
   if (options.ownsStore) app.addHook('onClose', async () => store.close());
   server.adopt(app);

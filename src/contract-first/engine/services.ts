@@ -47,13 +47,13 @@ const ANSWER_AGE = 1000;
 const all = (services: object): [string, Service][] =>
   Object.entries(services).filter(([, service]) => typeof service === 'object' && service !== null);
 
-/** @throws HttpError if a service cannot be used or does not answer in time. Its cause names the service */
+/** @throws HttpError if a service cannot be used or does not answer in time; the error's `cause` names the service */
 type CheckServices = () => Promise<void>;
 
 /**
- * Builds the check of all services. The services are checked at most once a second, and all calls within this second
- * share the result, even if it is an error. This limit is needed because `/readyz` needs no key, and a flood of
- * requests to it must not reach the services.
+ * Builds the check of all services. The services are checked at most once a second, and all calls in this second share
+ * the result, even if it is an error. The limit is needed because `/readyz` needs no key, and a flood of requests to it
+ * must not reach the services.
  */
 export function buildCheckServices(services: object, timeout = CHECK_TIMEOUT): CheckServices {
   let askedAt = Number.NEGATIVE_INFINITY;

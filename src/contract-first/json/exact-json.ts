@@ -1,6 +1,6 @@
 /**
  * Parses JSON (RFC 8259) without loss. Integers above 2^53 become `bigint`. Any other number that a double would round
- * is an error. Objects have no prototype, so that `__proto__` is a field like any other.
+ * is an error. Objects are made without a prototype, so that `__proto__` is a field like any other.
  *
  * Two more texts are errors: an object with a duplicate name, because RFC 8259, section 4, does not define its meaning,
  * and a string with a lone surrogate, because it is not a character (RFC 8259, section 8.2; RFC 7493, section 2.1).
@@ -53,8 +53,8 @@ class Reader {
   private readonly text: string;
   private at = 0;
   /**
-   * The first number that a double would round. In the parsed value, NaN stands for this number, so that `read` can
-   * find its JSON Pointer for the error.
+   * The first number that a double would round. In the parsed value, NaN replaces this number, so that `read` can find
+   * its JSON Pointer for the error.
    */
   private inexact: string | undefined;
 

@@ -72,7 +72,7 @@ function toDigits(token: string): { sign: string; digits: string; exponent: numb
   return { sign, digits, exponent: Number(exponent) - fraction.length + all.length - digits.length };
 }
 
-/** The limits of `type: integer, format: int64` (OpenAPI format registry), whose values are `bigint`. */
+/** The limits of `type: integer, format: int64` (OpenAPI format registry), with `bigint` values. */
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 

@@ -1,7 +1,7 @@
 import { parseExactJson } from './exact-json.ts';
 
 /**
- * A value as JSON text, as a database writes it. A handler whose reply is declared as `T` may return it: the text is
+ * A value as JSON text, as a database writes it. A handler with a reply declared as `T` may return this text, which is
  * sent unchanged, with every digit.
  */
 export class JsonText<T> {

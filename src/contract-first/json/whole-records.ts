@@ -1,8 +1,8 @@
 /** Marks records that have internal columns, which no client may see, so that replies omit these columns. */
 
 /**
- * The type of a record that still has its internal columns. `Shown` is its type without them, as clients see it. A copy
- * made by `{ ...record }` does not have this mark.
+ * The type of a record that still contains its internal columns. `Shown` is its type without them, as clients see it. A
+ * copy made by `{ ...record }` does not have this mark.
  */
 export declare abstract class Whole<Shown> {
   protected readonly shown: Shown;

@@ -18,7 +18,7 @@ export interface BuildParts
 }
 
 /**
- * Builds the app of a service. Settings that are not in `given` have their default values, because the environment is
+ * Builds the app of a service. Settings that are not in `given` get their default values, because the environment is
  * not read.
  */
 export async function build(

@@ -1,4 +1,4 @@
-/** The steps of a start before the server is built. They load the contract, open the store, and build the services. */
+/** The steps of a start before the server is built: load the contract, open the store, and build the services. */
 import { checkTokens } from '../engine/access/token-auth.ts';
 import type { Contract } from '../engine/contract/contract.ts';
 import { withPublicPath } from '../engine/contract/operator-changes.ts';
@@ -12,8 +12,8 @@ import { type Store, StoreError, type StoreLimits, StoreUnavailable } from '../s
 import type { Service } from './service.ts';
 
 /**
- * Loads the contract as this configuration serves it. @throws ContractError if the contract is wrong; in production
- * also if it accepts tokens of other issuers, but the service has no `verifyToken`
+ * Loads the contract as this configuration serves it. @throws ContractError if the contract is wrong, or, in
+ * production, if it accepts tokens of other issuers but the service does not define `verifyToken`
  */
 export async function loadServed(
   service: Service,

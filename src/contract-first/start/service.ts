@@ -1,6 +1,6 @@
 /** The type of a service: everything that a team writes. `generated/service.ts` passes it to `run`. */
 import type { FastifyInstance } from 'fastify';
-// This import adds the types of `app.contractFirst` and `request.contractFirst`, which a service's plugins use.
+// The import adds the types of `app.contractFirst` and `request.contractFirst`, which a service's plugins use.
 import '../engine/request-state.ts';
 import type { ToErrorBody } from '../engine/errors/error-body.ts';
 import type { Handlers } from '../engine/routes/operations.ts';
@@ -14,8 +14,8 @@ import type { AnyDomain } from '../store/tables/description.ts';
 
 export interface Service {
   /**
-   * The name in package.json, without its scope. API keys begin with it. It is also part of the names of the database
-   * file, of locks and of traces.
+   * The name in package.json, without its scope. API keys begin with it, and the names of the database file, of locks
+   * and of traces contain it.
    */
   name: string;
   version: string;
@@ -42,8 +42,8 @@ export interface Service {
 }
 
 /**
- * The module `plugins.ts` of a team. It may also set the paths of the documentation and of the health checks, or turn
- * them off.
+ * The module `plugins.ts` of a team. The module may also set the paths of the documentation and of the health checks,
+ * or turn them off.
  */
 interface TeamsPlugins extends Pick<ServerOptions, 'docs' | 'health'> {
   addPlugins: (app: FastifyInstance) => Promise<void>;

@@ -4,9 +4,9 @@
 type Json = any;
 
 /**
- * `PARTS` lists keywords whose subschemas describe the same value. `INSIDE` lists keywords whose subschemas describe
- * its fields and items. The value of a keyword in `lists` is a list of schemas, in `maps` an object with schemas by
- * name, and in `single` one schema.
+ * `PARTS` lists keywords with subschemas that describe the same value. `INSIDE` lists keywords with subschemas that
+ * describe its fields and items. The value of a keyword in `lists` is a list of schemas, in `maps` an object with
+ * schemas by name, and in `single` one schema.
  */
 const PARTS = { lists: ['allOf', 'anyOf', 'oneOf'], maps: ['dependentSchemas'], single: ['if', 'then', 'else'] };
 const INSIDE = {
@@ -19,7 +19,7 @@ const DEFINITIONS = { lists: [], maps: ['$defs', 'definitions'], single: [] };
 const isNode = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
 /**
- * Yields the subschemas in the given keywords. Each comes with its key, and with the object or list that contains it.
+ * Yields the subschemas in the given keywords, each with its key and with the object or list that contains it.
  */
 function* schemasAt(schema: Json, { lists, maps, single }: typeof PARTS): Generator<[holder: Json, key: string, Json]> {
   const holders = [...lists, ...maps].map((keyword) => schema[keyword]).filter(isNode);
@@ -31,8 +31,8 @@ export class ClosedSchemas {
   readonly #document: Json;
   readonly #all = new Set<Json>();
   /**
-   * Schemas of a field that several subschemas of the same schema describe. They are not closed, because each of them
-   * may name only some of the field's own fields.
+   * Schemas of a field that several subschemas of the same schema describe. These schemas are not closed, because each
+   * of them may name only some of the field's own fields.
    */
   readonly #shared = new Set<Json>();
 

@@ -7,7 +7,7 @@ import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { ClosedSchemas } from './closed-schemas.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a type would promise what the check is there to find out
+// biome-ignore lint/suspicious/noExplicitAny: a type would promise the facts that the check must find out
 type Json = any;
 
 export interface CheckedReply {

@@ -32,7 +32,7 @@ export interface TestOptions {
   /** Services that replace those of `src/services.ts`, such as a fake payment service. */
   services?: Services;
   /**
-   * The environment variables of the server. By default there are none, because the server does not read the
+   * The environment variables of the server. The default is an empty object, because the server does not read the
    * environment of the test's process.
    */
   env?: Record<string, string>;
@@ -50,7 +50,7 @@ export interface TestServer {
   collections: CollectionsOf<Domain, CallsOf<ServiceTransactions>>;
   app: FastifyInstance;
   port: number;
-  /** The API key that `client` and `request` send. It has all scopes. */
+  /** The API key that `client` and `request` send, with all scopes. */
   key: string;
 }
 

@@ -41,8 +41,8 @@ export function buildRequest(
 }
 
 /**
- * Returns the request with its key in the headers, cookies or query parameters that the security schemes name. If there
- * are no schemes, `key` stays in the options, and `send` sends it as a bearer token.
+ * Returns the request with its key in the headers, cookies or query parameters that the security schemes name. Without
+ * schemes, `key` is left in the options, and `send` sends it as a bearer token.
  */
 function withKey(url: string, options: RequestOptions, schemes: SecurityScheme[]): [url: string, RequestOptions] {
   const { key } = options;

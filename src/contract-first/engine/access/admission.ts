@@ -15,8 +15,8 @@ export interface CheckedKey extends NeededKey {
 
 interface AdmissionOptions {
   /**
-   * The alternative security requirements. Each is a list of keys, all of which a request must send. A request must
-   * meet only one alternative.
+   * The alternative security requirements. An alternative is a list of keys, and a request must send all keys of at
+   * least one alternative.
    */
   alternatives: CheckedKey[][];
   realm: string;
@@ -42,7 +42,7 @@ interface Attempt {
   counted?: string;
   /** The reason why `verifyToken` rejected the token. */
   tokenProblem?: string;
-  /** The 403 for a valid key that lacks scopes. This reply is sent only if no other alternative admits the request. */
+  /** The 403 for a valid key that lacks scopes. The reply is sent only if no other alternative admits the request. */
   denied?: HttpError;
 }
 
@@ -90,7 +90,7 @@ export class Admission {
   }
 
   /**
-   * If the caller has the scopes that this key needs, continues with the next key of this alternative, or admits the
+   * If the caller has all scopes that this key needs, continues with the next key of this alternative, or admits the
    * request after the last key. Otherwise continues with the next alternative.
    */
   #judge(attempt: Attempt, found: Caller, index: number, step: number): void {

@@ -19,7 +19,7 @@ import { buildUses, StoredKeys } from './stored-keys.ts';
 import { buildIdentifyToken } from './token-auth.ts';
 
 export interface Rates {
-  /** The rate limit of each key for which no other limit is stored. */
+  /** The rate limit of each key without a stored limit. */
   keyRate?: Rate | undefined;
   /** The rate limit for requests without a valid key, counted for each client address. */
   unauthorizedRate?: Rate | undefined;
@@ -111,7 +111,7 @@ export async function addAuth(
 const counters = new WeakMap<Store, WindowCounter>();
 
 /**
- * Returns the rate counter of a store. All contracts on the same store share one counter, so that the uses of a key are
+ * Returns the rate counter of a store. Contracts on the same store share one counter, so that the uses of a key are
  * counted together.
  */
 function counterOf(store: Store): WindowCounter {

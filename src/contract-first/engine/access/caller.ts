@@ -18,8 +18,8 @@ export interface Caller extends KeyOwner {
   /** The claims of the caller's token; undefined if the caller sent a key. */
   readonly claims: Claims | undefined;
   /**
-   * The id under which the caller's requests are counted for rate limits; for a token, `Idempotency-Key`s are also
-   * stored under this id. Keys and tokens have different prefixes, so that a key and a token never share an id.
+   * The id that the rate limits use to count the caller's requests; for a token, `Idempotency-Key`s are also stored
+   * under this id. Keys and tokens have different prefixes, so that a key and a token never share an id.
    */
   readonly counted: string;
   /** When the key expires, in milliseconds since the epoch, or Infinity. */
@@ -32,8 +32,9 @@ export interface Caller extends KeyOwner {
 }
 
 /**
- * Finds the caller whose key was sent at one location. Calls `done` with the caller, or with an error if keys cannot be
- * checked now. If no valid key was sent, calls `done` with undefined, and for a rejected token also with the reason.
+ * Finds the caller by the key that was sent at one location. Calls `done` with the caller, or with an error if keys
+ * cannot be checked now. If no valid key was sent, calls `done` with undefined, and for a rejected token also with the
+ * reason.
  */
 export type IdentifyCaller = (request: FastifyRequest, reply: FastifyReply, done: Identified) => void;
 type Identified = (found: Caller | HttpError | undefined, tokenProblem?: string) => void;

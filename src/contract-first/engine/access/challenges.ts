@@ -35,7 +35,7 @@ const invalid = ({ isToken }: KeyLocation, tokenProblem = REFUSED) =>
   isToken ? { ...INVALID, error_description: toQuotable(tokenProblem) } : INVALID;
 const lacking = (scopes: string[]) => ({ error: 'insufficient_scope', scope: scopes.join(' ') });
 
-/** Makes the 401. Its header contains one challenge for each location of a key (RFC 9110, section 11.6.1). */
+/** Makes the 401. The header contains one challenge for each location of a key (RFC 9110, section 11.6.1). */
 export function unauthorized(
   request: FastifyRequest,
   locations: KeyLocation[],

@@ -9,11 +9,12 @@ import { stateOf } from '../request-state.ts';
 import type { Caller, IdentifyCaller } from './caller.ts';
 import { keyAt } from './key-locations.ts';
 
-/** The number of valid keys whose hashes are cached, because hashing a key takes a sixth of the time of a request. */
+/** The number of valid keys with a cached hash. Hashing a key takes a sixth of the time of a request. */
 const MAX_KNOWN = 1000;
 
 /**
- * The longest header value that is cached. It is limited because a client may send any number of spaces before a key.
+ * The longest header value that is cached. The length is limited because a client may send any number of spaces before
+ * a key.
  */
 const MAX_CACHED_LENGTH = 256;
 
@@ -67,7 +68,7 @@ export async function buildIdentifyBearer(app: FastifyInstance, find: FindCaller
     stateOf(request).caller = found;
     return found !== undefined;
   };
-  // `null` turns off the plugin's log line for each 401, because the request has its own log line. The cast is needed
+  // `null` turns off the plugin's log line for each 401, because each request is logged anyway. The cast is needed
   // because the plugin's types do not allow null.
   const quiet = { verifyErrorLogLevel: null as never };
   await app.register(bearerAuth, { addHook: false, keys: [], auth, specCompliance: 'rfc6749', ...quiet });

@@ -8,7 +8,7 @@ interface LocationRules {
    * scheme is registered for them.
    */
   scheme?: string;
-  /** Returns the words that tell a client how to send a key at this location. */
+  /** Returns the words that explain to a client how to send a key at this location. */
   way: (name: string) => string;
   /**
    * Returns the value that was sent. Only a string counts as a key: a parameter that was sent twice is an array, and

@@ -66,7 +66,7 @@ const toHeaders = ({ limit, window }: Rate, { left, reset }: Standing): Record<s
 });
 
 /**
- * Returns the network whose requests are counted together: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * Returns the network that shares one count of requests: an IPv4 address, or the first 64 bits of an IPv6 address,
  * because one client may own every address that begins with these bits.
  */
 export function toNetwork(ip: string): string {
@@ -122,8 +122,8 @@ export function buildLimiter(countWindow: WindowCounter): Limiter {
   const sharesOf = buildKnown<Share>();
   const countHere = buildWindowCounter();
   /**
-   * The shares whose requests wait for the shared counter. They are kept in this map, because `sharesOf` may drop a
-   * share during the wait: when the share's window ends, or to make room for other shares.
+   * The shares with requests that wait for the shared counter. The map is needed because `sharesOf` may drop a share
+   * during the wait: when the share's window ends, or to make room for other shares.
    */
   const asking = new Map<string, Share>();
 

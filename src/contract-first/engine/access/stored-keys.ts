@@ -50,13 +50,13 @@ export class StoredKeys {
     this.#stopping.abort();
   }
 
-  /** The salt of the database, from which the ids of the keys in `API_KEYS` are made. */
+  /** The salt of the database. The ids of the keys in `API_KEYS` depend on this salt. */
   get salt(): string {
     return this.#salt;
   }
 
   /**
-   * Returns the caller whose key has this hash; undefined if no valid key has this hash. Returns an error while the
+   * Returns the caller of the key with this hash; undefined if no valid key has this hash. Returns an error while the
    * keys cannot be read.
    */
   find(hash: string): Caller | HttpError | undefined {
@@ -107,8 +107,8 @@ export class StoredKeys {
   }
 
   /**
-   * Makes the caller of a stored key. Returns undefined for a revoked key, and for a key whose row somebody has edited
-   * so that it cannot be read: such a key must not stop all other keys from being read.
+   * Makes the caller of a stored key. Returns undefined for a revoked key, and for a key that cannot be read because
+   * somebody has edited its row: such a key must not stop all other keys from being read.
    */
   #toCaller(key: StoredKey): Caller | undefined {
     if (key.revokedAt !== undefined) return undefined;
@@ -126,8 +126,8 @@ export class StoredKeys {
 }
 
 /**
- * How often the times at which keys were used are written to the store, in milliseconds. If a process is killed, the
- * times since the last write are lost.
+ * How often the times of key uses are written to the store, in milliseconds. If a process is killed, the times since
+ * the last write are lost.
  */
 const WRITE_INTERVAL = 60_000;
 

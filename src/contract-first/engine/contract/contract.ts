@@ -15,9 +15,9 @@ export type ParameterStyle = 'text' | 'repeated' | 'joined' | 'spaced' | 'piped'
 
 /**
  * The separators of arrays in the query, such as the comma in `?ids=1,2`. `sent` is written in the server's links;
- * `arrived` matches what clients send. The text is split before its items are decoded, so that an item may contain a
- * percent-encoded comma (RFC 6570, section 3.2.8). If the separator is a space or a pipe, items cannot contain this
- * character, because the separator itself is percent-encoded.
+ * `arrived` matches the separators that clients send. The text is split before its items are decoded, so that an item
+ * may contain a percent-encoded comma (RFC 6570, section 3.2.8). If the separator is a space or a pipe, items cannot
+ * contain this character, because the separator itself is percent-encoded.
  */
 export const SEPARATORS: Partial<Record<ParameterStyle, { sent: string; arrived: RegExp }>> = {
   joined: { sent: ',', arrived: /,/ },
@@ -55,7 +55,7 @@ export interface Deprecation {
 }
 
 export interface Body {
-  /** Whether a request must have a body. */
+  /** Whether a body is required. */
   required: boolean;
   /** The largest size of the body, in bytes. */
   maxBytes: number | undefined;
@@ -102,11 +102,11 @@ export interface KeyLocation {
   in: 'bearer' | 'basic' | 'header' | 'query' | 'cookie';
   /** The name of the header, parameter or cookie. */
   name: string;
-  /** Whether the key is a token of another issuer, which the team's `verifyToken` checks. */
+  /** Whether the key is a token from another issuer, which the team's `verifyToken` checks. */
   isToken?: true;
 }
 
-/** A key that a request must send at this location. Its owner must have all of these scopes. */
+/** A key that a request must send at this location. The owner of the key needs all of these scopes. */
 export interface NeededKey {
   location: KeyLocation;
   scopes: string[];
@@ -138,11 +138,11 @@ export interface Operation {
 export interface AnyContract {
   /** The bytes of the YAML file. */
   yaml: Buffer;
-  /** The contract as JSON. Its numbers keep every digit. */
+  /** The contract as JSON, with every digit of its numbers. */
   json: string;
   /**
-   * Where the list of `servers` is in the text of `yaml`, as offsets. If the file has no such list, the range is empty,
-   * at a position where a list can be inserted. Undefined if the list can be neither replaced nor inserted.
+   * Where the list of `servers` is in the text of `yaml`, as offsets. Without such a list, the range is empty, at a
+   * position where a list can be inserted. Undefined if the list can be neither replaced nor inserted.
    */
   serversAt?: [start: number, end: number] | undefined;
   /** The SHA-256 of `json`. */
@@ -189,8 +189,8 @@ export interface Contract extends AnyContract {
   /** The schemas that every stored record must fit, by collection. */
   records: Readonly<Record<string, RecordSchemas>>;
   /**
-   * Loads the reference page, compressed with brotli. The page comes from the build, or, if the service runs from its
-   * sources, is made at the start.
+   * Loads the reference page, compressed with brotli. The page is made by the build, or at the start if the service
+   * runs from its sources.
    */
   loadPage: LoadPage;
   /**
@@ -203,8 +203,8 @@ export interface Contract extends AnyContract {
 }
 
 /**
- * Thrown for a contract that the server cannot serve. The message contains one line for each problem. Each line names
- * the faulty node of the contract.
+ * Thrown for a contract that the server cannot serve. The message contains one line for each problem, with the faulty
+ * node of the contract.
  */
 export class ContractError extends OperatorError {
   override name = 'ContractError';

@@ -9,7 +9,7 @@ export type Method = (typeof METHODS)[number];
 
 type Named<Node> = Record<string, Node>;
 
-/** A node of a document. It may contain other fields, or be a reference. */
+/** A node of a document. A node may contain other fields, or be a reference. */
 interface Node {
   $ref?: string;
   [other: string]: unknown;
@@ -36,7 +36,7 @@ export interface Document extends Node {
   security?: SecurityNode[] | undefined;
 }
 
-/** A document in which every reference is replaced by its target. */
+/** A document with every reference replaced by its target. */
 export interface ResolvedDocument extends Document {
   components: { securitySchemes: Named<SchemeNode> };
 }

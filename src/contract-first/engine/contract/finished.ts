@@ -16,7 +16,7 @@ export interface FinishedFile {
   sha256: string;
   /** The SHA-256 of `json`. */
   digest: string;
-  /** The contract as JSON. Its numbers keep every digit. */
+  /** The contract as JSON, with every digit of its numbers. */
   json: string;
   serversAt?: Finished['serversAt'];
   firstRequest?: Finished['firstRequest'];
@@ -85,9 +85,9 @@ const toDate = (text: string | undefined) => (text === undefined ? undefined : n
 
 interface Graph {
   /**
-   * The key that marks a reference inside the graph, such as `$shared`. `{"$shared": 3}` then stands for part 3.
-   * `{"$shared": 3, "of": "#/x"}` stands for a recursive schema with `"$ref": "#/x"`, whose target is the part
-   * `targets[3]`.
+   * The key that marks a reference inside the graph, such as `$shared`. `{"$shared": 3}` then means part 3.
+   * `{"$shared": 3, "of": "#/x"}` means a recursive schema with `"$ref": "#/x"`, and the target of this reference is
+   * the part `targets[3]`.
    */
   marker: string;
   /**
@@ -103,8 +103,8 @@ interface Graph {
 type Node = Record<string, unknown>;
 
 /**
- * Reads a graph that the build has written. All references to the same part become the same object, and recursive
- * schemas get their targets.
+ * Reads a graph that the build has written. References to the same part become the same object, and recursive schemas
+ * get their targets.
  */
 function readGraph(json: string): unknown {
   const { marker, parts, targets, root } = parseWithBounds(json) as Graph;

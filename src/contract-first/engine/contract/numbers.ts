@@ -2,7 +2,7 @@
 import { parse, parseNumberAndBigInt } from 'lossless-json';
 import { isNode } from '../schema/json.ts';
 
-/** Keywords in which numbers must keep every digit. */
+/** Keywords with numbers that must keep every digit. */
 export const EXACT = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'default'];
 const LARGE = new RegExp(`"(${EXACT.join('|')})":-?[0-9]{16}`);
 

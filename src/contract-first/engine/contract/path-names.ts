@@ -9,8 +9,8 @@ export const toRouterName = (name: string) => name.replace(/\W/g, '_');
 export const withNames = (path: string) => path.replace(PATH_PARAMETER, (_, name) => `{${toRouterName(name)}}`);
 
 /**
- * Returns the path for URLs. Parameters stay in braces, and characters that URLs do not allow are percent-encoded (RFC
- * 3986, section 2).
+ * Returns the path for URLs. Parameters keep their braces, and characters that URLs do not allow are percent-encoded
+ * (RFC 3986, section 2).
  */
 export const encodePath = (path: string): string =>
   path.replace(/(\{\w+\})|[^!-~]+|["<>[\\\]^`|{}]/g, (text, name) => name ?? encodeURIComponent(text.toWellFormed()));

@@ -28,7 +28,7 @@ export const isJson = (type: string): boolean => JSON_TYPE.test(type);
  */
 export const toMediaType = (header: string): string => header.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Matches ranges of media types, such as `application/*`, for which the server sends JSON. */
+/** Matches ranges of media types that the server answers with JSON, such as `application/*`. */
 export const RANGE = /^(\*|application)\/\*/;
 
 /**

@@ -15,9 +15,9 @@ import { fill, pageValues } from './filled.ts';
 import { html } from './html.ts';
 
 /**
- * The headers that OWASP recommends for HTML, in addition to the headers of every reply. They are strict, because the
- * page loads nothing from other sites, and contains no inline script or style. `upgrade-insecure-requests` is omitted:
- * on plain HTTP it would leave the page blank.
+ * The headers that OWASP recommends for HTML, in addition to the headers of every reply. The values are strict, because
+ * the page loads nothing from other sites, and contains no inline script or style. `upgrade-insecure-requests` is
+ * omitted: on plain HTTP it would leave the page blank.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [
@@ -60,8 +60,8 @@ const MEDIA_TYPES: Record<string, string> = {
 const CONTRACTS = ['openapi.yaml', 'openapi.json'];
 
 /**
- * Returns the path from `prefix` to the folder of `openapi.yaml` and `openapi.json`. This is normally the empty text.
- * If an operation of the contract already uses the path of one of these files, both files are in `/docs` instead.
+ * Returns the path from `prefix` to the folder of `openapi.yaml` and `openapi.json`: normally the empty text. If an
+ * operation of the contract already uses the path of one of these files, both files are in `/docs` instead.
  */
 export function contractFolder({ operations, ...contract }: Contract, prefix: string): '' | '/docs' {
   const taken = CONTRACTS.map((name) => `${prefix}/${name}`);
@@ -115,7 +115,7 @@ const withFolder = (page: string, root: './' | '../', folder: string) =>
   page.replaceAll(` href="${root}openapi.`, ` href="${root}${folder && 'docs/'}openapi.`);
 
 /**
- * Loads the page of the form. Its header and its table of contents are copied from the reference. Links in them lead to
+ * Loads the page of the form. The header and the table of contents are copied from the reference. Links in them lead to
  * the reference.
  */
 async function loadForm(contract: Contract, folder: string) {
@@ -131,8 +131,8 @@ async function loadForm(contract: Contract, folder: string) {
 }
 
 /**
- * Adds a single route for all files of the clients, because their names may contain characters that have a meaning for
- * the router.
+ * Adds a single route for all files of the clients, because their names may contain characters with a meaning for the
+ * router.
  */
 function addClients(app: FastifyInstance, url: string, folder: URL): void {
   const headers = { 'content-type': 'text/plain; charset=utf-8', ...PAGE_HEADERS };

@@ -1,4 +1,4 @@
-/** Serves files that do not change while the server runs. Each is sent from memory, and compressed once. */
+/** Serves files that do not change while the server runs. A file is sent from memory, and compressed once. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -33,7 +33,7 @@ export const addDocument = (app: FastifyInstance, url: string, ...document: Para
   void app.get(url, UNLISTED, buildSendDocument(...document));
 
 /**
- * Builds the handler that sends a document. The document is loaded at the first request. It is sent with a strong ETag
+ * Builds the handler that sends a document. The document is loaded at the first request, and is sent with a strong ETag
  * for each content coding (RFC 9110, section 8.8.3), and a client that already has it gets 304. If the body of the
  * request breaks off while the document loads, Fastify may already have sent an error reply; then the handler sends
  * nothing. `load` gets the relative path from the requested URL to the folder of the page: `../` if the URL ends in a

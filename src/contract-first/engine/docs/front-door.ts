@@ -7,8 +7,8 @@ import { contractFolder } from './docs.ts';
 import { UNLISTED } from './documents.ts';
 
 /**
- * Adds the route of the root path. Its `Link` header refers to the documents, with relations from RFC 8631. `prefix` is
- * the path before the paths of the documents.
+ * Adds the route of the root path. The `Link` header of the reply refers to the documents, with relations from RFC
+ * 8631. `prefix` is the path before the paths of the documents.
  */
 export async function addFrontDoor(app: FastifyInstance, contract: Contract, prefix: string): Promise<void> {
   // Plugins may call `app.swagger()`. So @fastify/swagger is registered here, unless the team has registered it.

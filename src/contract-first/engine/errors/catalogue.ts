@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors. Every error that clients get has a code and a status from this file, or from the team's
- * collections.
+ * The catalogue of errors. The code and the status of every error that clients get are defined in this file, or in the
+ * team's collections.
  */
 import type { components, DomainErrors } from '../../registered.ts';
 import { type Problem, problemAt, toErrorDetails } from './problem.ts';
@@ -30,7 +30,7 @@ interface Kind {
   message?: string;
 }
 
-/** Codes for errors of handlers and plugins. Each is named after an HTTP status (RFC 9110, section 15). */
+/** Codes for errors of handlers and plugins, each named after an HTTP status (RFC 9110, section 15). */
 export const GENERAL = {
   bad_request: { status: 400 },
   payment_required: { status: 402 },
@@ -123,7 +123,7 @@ export function addErrors<const Errors extends Catalogue>(errors: Errors): Error
 
 const kindIn = (catalogue: Catalogue, code: string): Kind => (catalogue[code] ?? known[code]) as Kind;
 
-/** Returns the message of an error for which the handler gives none. */
+/** Returns the message of an error if the handler does not pass a message. */
 export const messageOf = (code: ErrorCode): string =>
   kindIn(known, code).message ?? `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}.`;
 
@@ -135,10 +135,10 @@ const CODES = new Map(Object.entries(ENGINE_ERRORS).map(([code, { status }]) => 
  */
 export const codeOf = (status: number): ErrorCode | undefined => CODES.get(status);
 
-/** The code, message and status of an error, from which `src/errors.ts` makes the body in the contract's form. */
+/** The code, message and status of an error. `src/errors.ts` makes the body in the contract's form from these parts. */
 export class ErrorParts<Code extends ErrorCode> {
   /**
-   * A brand for the compiler. It distinguishes the result of `refuse` from an object with the same fields that a
+   * A brand for the compiler, which distinguishes the result of `refuse` from an object with the same fields that a
    * handler has made itself.
    */
   declare private readonly isBranded: true;
@@ -149,7 +149,7 @@ export class ErrorParts<Code extends ErrorCode> {
   declare readonly problems?: Problem[];
 
   /**
-   * Pass `status` for an error of a plugin whose status differs from the status that the catalogue defines for the
+   * Pass `status` for an error of a plugin if its status differs from the status that the catalogue defines for the
    * code.
    */
   constructor(code: Code, message: string, { status, problems }: Pick<HttpErrorOptions, 'status' | 'problems'> = {}) {

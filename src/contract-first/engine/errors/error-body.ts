@@ -22,7 +22,7 @@ export interface OwnError {
   problems: Problem[] | undefined;
   /** The id of the request, which is in the reply's `X-Request-Id` and in the log. */
   requestId: string;
-  /** The operationId of the request. Undefined if the request is malformed, or if no operation has its path. */
+  /** The operationId of the request. Undefined if the request is malformed, or if its path belongs to no operation. */
   operation: OperationId | undefined;
   /**
    * The key of the reply in the contract: `404`, `4XX` or `default`. Undefined if the contract does not declare this
@@ -31,12 +31,14 @@ export interface OwnError {
   reply: string | undefined;
 }
 
-/** Makes the default body, which is sent if the team has no `errors.ts`. */
+/** Makes the default body, which is sent if the team does not write an `errors.ts`. */
 export function toErrorBody({ code, message, status, problems }: OwnError) {
   return problems ? { code, message, status, problems } : { code, message, status };
 }
 
-/** Makes the body of an error. It is not called for replies with a text body, because their body is the message. */
+/**
+ * Makes the body of an error. Replies with a text body do not need this function, because their body is the message.
+ */
 export type ToErrorBody = (error: OwnError) => OwnErrorBody;
 
 /** The union of the types of all JSON error bodies in the contract; `unknown` if the contract declares none. */
@@ -65,8 +67,8 @@ export interface ErrorForm {
 export type ErrorFormOf = (status: number) => ErrorForm;
 
 /**
- * Returns the media type of errors whose status the contract does not declare. If all JSON error replies of the
- * contract have the same media type, it is this type; otherwise it is plain JSON.
+ * Returns the media type of errors with a status that the contract does not declare: the media type of all JSON error
+ * replies of the contract if they share one type, and otherwise plain JSON.
  */
 export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): string {
   const replies = [...operations.values()].flatMap((operation) => operation.replies);
@@ -77,7 +79,7 @@ export function errorTypeOf({ operations }: Pick<AnyContract, 'operations'>): st
 
 /**
  * Builds the function that returns the error form for each status of an operation, or of requests without an operation.
- * `errorType` is the media type of errors whose status is not declared.
+ * `errorType` is the media type of errors with an undeclared status.
  */
 export function buildErrorFormOf(
   toErrorBody: ToErrorBody,
@@ -124,7 +126,7 @@ export function buildToBody(
 }
 
 /**
- * Returns the body of an error reply whose content is text: the message, truncated to the reply's `maxLength`. If the
+ * Returns the body of an error reply with text content: the message, truncated to the reply's `maxLength`. If the
  * reply's schema allows only certain texts (`const` or `enum`), returns the first of these texts.
  */
 export function toErrorText({ message }: Pick<OwnError, 'message'>, { type, schema }: Reply): string {

@@ -1,12 +1,12 @@
-/** Makes the headers of deprecated operations, and tells when their sunset has passed. */
+/** Makes the headers of deprecated operations, and checks whether their sunset has passed. */
 import type { AnyContract, Operation } from '../contract/contract.ts';
 import { encodePath } from '../contract/path-names.ts';
 
 type Headers = Record<string, string>;
 
 /**
- * Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor. Headers whose values the
- * contract does not declare are omitted.
+ * Returns `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the successor. Headers without a value in the
+ * contract are omitted.
  */
 export function deprecationHeaders(
   { deprecation }: Operation,
@@ -33,7 +33,7 @@ export const joinLinks = (own: string, successor: string | undefined): string =>
 const INTERVAL = 60_000;
 
 /**
- * Returns an object that tells whether the sunset has passed. A timer updates it, so that requests do not have to read
+ * Returns an object that shows whether the sunset has passed. A timer updates it, so that requests do not have to read
  * the clock.
  */
 export function buildSunset(time: Date | undefined): { readonly isPast: boolean } {

@@ -24,7 +24,7 @@ export interface ReplyWriter {
 
 /**
  * Returns the writer of a declared reply in one of its media types. If no reply is passed, returns the writer of errors
- * whose status the contract does not declare.
+ * with a status that the contract does not declare.
  */
 export type WriterOf = (reply: Reply | undefined) => ReplyWriter;
 
@@ -33,7 +33,7 @@ export interface WriterOptions {
   /** For each collection, the schemas of replies that send text from the store without a check. */
   proven: Readonly<Record<string, Schema[]>>;
   toErrorBody: ToErrorBody;
-  /** The media type of errors whose status the contract does not declare. */
+  /** The media type of errors with a status that the contract does not declare. */
   errorType?: string;
 }
 
@@ -41,7 +41,7 @@ export function buildWriterOf(options: WriterOptions, { id, replies }: Operation
   const written = inAllTypes(replies).filter(({ isJson }) => isJson);
   const writers = new Map(written.map((reply) => [reply, buildWriter(id, reply, options, report)]));
   const toBody = buildToBody(options.toErrorBody, id, undefined);
-  /** The writer of the server's errors whose status the contract does not declare. */
+  /** The writer of the server's errors with a status that the contract does not declare. */
   const undeclared: ReplyWriter = {
     check: (body, request) => toContractsOwn(body, request, toBody),
     write: JSON.stringify,

@@ -36,7 +36,7 @@ interface Form extends ReplyWriter {
 }
 
 /**
- * Sends an answer. Returns undefined if the whole answer was sent synchronously. For a stream, or if a plugin has an
+ * Sends an answer. Returns undefined if the whole answer was sent synchronously. For a stream, or if a plugin adds an
  * asynchronous hook, returns the reply.
  */
 type Send = (reply: FastifyReply, answer: AnyAnswer) => FastifyReply | undefined | Promise<FastifyReply>;
@@ -82,7 +82,7 @@ export function buildSend(operation: Operation, parts: SendParts): Send {
 
 /**
  * Builds the function that finds the form of an answer. The form depends on the status, and on the media type if the
- * answer names one. Each form is made when the first answer needs it.
+ * answer names one. A form is made when the first answer needs it.
  */
 function buildFormOf({ id, replies }: Operation, { writerOf, checkHeadersOf }: SendParts): (answer: AnyAnswer) => Form {
   const forms = new Map<number | string, Form>();

@@ -9,7 +9,7 @@ const idOf = (link) => decodeURIComponent(link.hash.slice(1));
 nav.querySelector('#page-search').hidden = false;
 
 /**
- * Returns the document whose sections are searched. The form replaces this function by one that fetches the reference.
+ * Returns the document with the sections to search. The form replaces this function by one that fetches the reference.
  */
 let loadDocument = async () => document;
 let texts;
@@ -107,7 +107,7 @@ export function setCurrent(link) {
 }
 
 /**
- * Highlights the entry of the section that the reader is reading: the last section whose top is above a certain line
+ * Highlights the entry of the section that the reader is reading: the last section with its top above a certain line
  * near the top of the window. On the last screen of the page, this line moves down to the bottom of the window, so that
  * every entry is highlighted once.
  */

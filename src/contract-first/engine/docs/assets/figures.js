@@ -179,7 +179,7 @@ const stay = () => {
 for (const step of ['wheel', 'touchmove', 'keydown']) addEventListener(step, stay, { capture: true, passive: true });
 
 /**
- * Scrolls to an element. Figures that are drawn within the next second may move the element, so the page scrolls to it
+ * Scrolls to an element. Figures that are drawn in the next second may move the element, so the page scrolls to it
  * again after each of them.
  */
 export function goTo(element, options) {
@@ -260,7 +260,7 @@ export function makeRequest(command) {
   return create('figure', { className: 'request' }, caption, create('pre', { tabIndex: 0, textContent: command }));
 }
 
-/** Statuses after which the same request may be sent again with the same Idempotency-Key. */
+/** Statuses that allow sending the same request again with the same Idempotency-Key. */
 export const PASSING = [408, 429, 500, 502, 503, 504];
 
 const IS_TEXT = /json|text|xml|yaml|javascript|urlencoded/i;

@@ -9,7 +9,7 @@ import { makeUuid, writeCurl } from './requests.js';
 
 document.documentElement.classList.add('script');
 
-/** The reference page, from which the form takes texts and samples. */
+/** The reference page. The form takes texts and samples from this page. */
 const loading = fetch('../docs')
   .then((reply) => reply.text())
   .then((text) => new DOMParser().parseFromString(text, 'text/html'));
@@ -74,7 +74,7 @@ function offerOnce(row) {
 }
 
 /**
- * The id of the operation to scroll to when it has been opened. It is set only if the reader has followed a link to
+ * The id of the operation to scroll to when it has been opened. The id is set only if the reader has followed a link to
  * this operation.
  */
 let wanted;

@@ -1,10 +1,10 @@
-/** The URL of the contract. Each page contains a link to it. */
+/** The URL of the contract, from a link that each page contains. */
 export const contractUrl = new URL(document.querySelector('[rel=service-desc]').href);
 
 /**
- * The name under which the browser stores the reader's key, for both pages. Only scripts of this origin can read the
- * stored key, and the content security policy of the pages keeps text of a contract from running as a script. The pages
- * never show the key: samples contain a mask in its place.
+ * The browser stores the reader's key under this name, for both pages. Only scripts of this origin can read the stored
+ * key, and the content security policy of the pages keeps text of a contract from running as a script. The pages never
+ * show the key: samples contain a mask in its place.
  */
 const NAME = `key ${contractUrl.pathname}`;
 
@@ -42,7 +42,7 @@ export function onKey(listener) {
   listener();
 }
 
-/** Opens the field in which the reader enters the key. */
+/** Opens the field for the reader's key. */
 export const askKey = () => document.querySelector('#page-key').showPopover();
 
 function change(value) {

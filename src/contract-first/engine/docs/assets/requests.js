@@ -189,8 +189,8 @@ except HTTPError as error:
 export const LANGUAGES = ['curl', ...Object.keys(WRITERS)];
 
 /**
- * Returns the function that writes a recipe in a language; undefined if there is none. For the recipe `rates`, this is
- * the function for `retries`, because its program also waits for the rate limit.
+ * Returns the function that writes a recipe in a language; undefined if such a function does not exist. For the recipe
+ * `rates`, this is the function for `retries`, because its program also waits for the rate limit.
  */
 export const findWriter = (language, recipe = 'sample') => WRITERS[language]?.[recipe.replace('rates', 'retries')];
 
