@@ -13,9 +13,7 @@ const FORM = /^(?:\[([\da-f:.]+)(?:%\w+)?\]|([\d.]+))(?::\d{1,5})?$|^([\da-f:.]+
 /** The longest text that is looked up as an address, in characters. Addresses with zone and port are shorter. */
 const MAX_ADDRESS_LENGTH = 100;
 
-/**
- * The word in `TRUST_PROXY` for a proxy that connects through a Unix socket, and therefore does not have an address.
- */
+/** The word in `TRUST_PROXY` for a proxy that connects through a Unix socket, and therefore without an address. */
 const UNIX = 'unix';
 
 /**
@@ -67,15 +65,15 @@ export function buildIsProxy(ranges: readonly string[], isUnix: () => boolean): 
 }
 
 /**
- * Returns the address of a request's client. Unlike Fastify's `request.ip`, it also finds the client behind a proxy if
- * the URL is malformed.
+ * Returns the address of a request's client. Unlike Fastify's `request.ip`, the function also finds the client through
+ * proxies if the URL is malformed.
  */
 export type ToAddress = (raw: IncomingMessage) => string | undefined;
 
 /**
  * Builds the function that finds a client's address. In the chain of trusted proxies, this is the address that the
  * proxy farthest from the server reports; if that proxy reports none, it is the proxy's own address. The function
- * returns undefined if the connection does not have an address. `isProxy` is undefined if no proxy is trusted.
+ * returns undefined for a connection without an address. `isProxy` is undefined if no proxy is trusted.
  */
 export function buildToAddress(isProxy: IsProxy | undefined): ToAddress {
   if (isProxy === undefined) return ({ socket }) => socket.remoteAddress;

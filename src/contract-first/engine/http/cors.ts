@@ -17,7 +17,7 @@ const EXPOSED_HEADERS = [
 ];
 
 /**
- * The CORS headers of replies that are sent before any hook runs. They allow every origin, because the origin of the
+ * The CORS headers of replies that are sent before any hook runs. Every origin is allowed, because the origin of the
  * request was not checked yet, and these replies contain nothing secret.
  */
 export const toBareHeaders = (origins: readonly string[] = []): Record<string, string> =>
@@ -44,8 +44,8 @@ const toCorsOptions = (origins: ReadonlySet<string>): cors.FastifyCorsOptions =>
 const MOST_ASKED = 1024;
 
 /**
- * Rejects a preflight whose header `Access-Control-Request-Headers` is too long. The plugin repeats this header in its
- * reply, and nginx would reject a reply with such large headers.
+ * Rejects a preflight with a header `Access-Control-Request-Headers` that is too long. The plugin repeats this header
+ * in its reply, and nginx would reject a reply with such large headers.
  */
 const boundAsked: onRequestHookHandler = ({ headers }, _reply, done) => {
   const { length } = headers['access-control-request-headers'] ?? '';

@@ -7,13 +7,13 @@ import { stateOf } from '../request-state.ts';
 import { addServerHeaders } from './connections/response.ts';
 import { describeThrown, isOfBody, isSendable, toHttpError } from './thrown.ts';
 
-/** The statuses whose replies contain a challenge. */
+/** The statuses of replies that contain a challenge. */
 const CHALLENGED = [401, 403];
 
 /**
- * Codes that are only logged as errors if the error has a cause. Without a cause, the request's own log line is enough:
- * a stop, and the failure to read the keys, are logged once when they begin, and the remaining errors with these codes
- * are not faults of the service.
+ * Codes that are only logged as errors if the error contains a cause. Without a cause, the request's own log line is
+ * enough: a stop, and the failure to read the keys, are logged once when they begin, and the remaining errors with
+ * these codes are not faults of the service.
  */
 const LOGGED_WITH_CAUSE: ErrorCode[] = ['unavailable', 'not_implemented', 'http_version_not_supported'];
 
@@ -58,7 +58,7 @@ export function buildSendError(logger: Logger, renderError: RenderError, catalog
 }
 
 /**
- * Sends an error past Fastify if Fastify itself cannot send it, for example because a hook throws for each reply.
+ * Sends an error without Fastify if Fastify itself cannot send it, for example because a hook throws for each reply.
  * Headers of the failed reply are kept if Node can send them.
  */
 function sendFallback(reply: FastifyReply, type: string, text: string): void {
@@ -104,9 +104,9 @@ function logError(logger: Logger, { id: reqId }: FastifyRequest, failure: HttpEr
 export function addErrorReplies(app: FastifyInstance, sendError: SendError): void {
   app.setErrorHandler(sendError);
   const { errorHandler } = app;
-  // The handler is set on each route itself: if only the context had it, Fastify would call the handler of the
+  // The handler is set on each route itself: if only the context contained it, Fastify would call the handler of the
   // surrounding app after an error reply has failed. `errorHandler` is a getter, because Fastify reads it only when the
-  // context is complete. A call of `after` for each route would have the same effect, but would add lines to
+  // context is complete. A call of `after` for each route would achieve the same, but would add lines to
   // `printPlugins()`.
   app.addHook('onRoute', function (route) {
     let own = route.errorHandler;

@@ -1,5 +1,5 @@
 /**
- * Adds health checks, which need no key: `/livez` replies if the process is running, `/readyz` tells whether it can
+ * Adds health checks, which need no key: `/livez` replies if the process is running, `/readyz` shows whether it can
  * serve requests.
  */
 import type { FastifyInstance } from 'fastify';

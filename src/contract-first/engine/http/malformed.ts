@@ -54,8 +54,8 @@ function toCodeAndMessage(error: ConnectionError): CodeAndMessage {
 }
 
 /**
- * Returns the line in which Node's parser failed. Contrary to Fastify's type, `rawPacket` is a Buffer that contains
- * only the last packet, or undefined.
+ * Returns the line that made Node's parser fail. Contrary to Fastify's type, `rawPacket` is a Buffer that contains only
+ * the last packet, or undefined.
  */
 function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
   const text = (rawPacket as unknown as Buffer | undefined)?.toString('latin1') ?? '';
@@ -71,8 +71,8 @@ function lineOf({ rawPacket, bytesParsed }: ConnectionError): string {
  */
 export function addFormCheck(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // On our own server, these headers were already added, and plugins may have changed them since. They are only
-    // missing on a server that the team has made.
+    // On our own server, these headers were already added, and plugins may have changed them since. The headers are
+    // only missing on a server that the team has made.
     if (!reply.hasHeader('x-request-id')) addServerHeaders(request, reply);
     done(findMalformed(request));
   });

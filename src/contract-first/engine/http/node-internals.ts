@@ -23,7 +23,7 @@ export function stopParsing(socket: Socket): void {
 }
 
 /**
- * Adds lines to the head of a reply after Node has written the head, but not sent it. Each line in `lines` ends in
+ * Adds lines to the head of a reply after Node has written the head, but not sent it. Every line in `lines` ends in
  * CRLF. If Node added these constant lines itself, it would check and join them for each reply, which makes a GET
  * request 5 % slower.
  */
@@ -61,8 +61,8 @@ export function readWhenResumed(socket: Socket): void {
 }
 
 /**
- * Passes the headers of each part of a multipart form to `take` before Busboy reads them. Each character of a header
- * stands for one byte, and `take` may change the headers. Busboy itself would replace bytes that are not UTF-8 by
+ * Passes the headers of each part of a multipart form to `take` before Busboy reads them. Every character of a header
+ * represents one byte, and `take` may change the headers. Busboy itself would replace bytes that are not UTF-8 by
  * U+FFFD.
  */
 export function onPartHeaders(busboy: BusboyInstance, take: (headers: Record<string, string[]>) => void): void {

@@ -46,7 +46,7 @@ export function addNotFound(app: FastifyInstance, methodsAt: MethodsAt, sendErro
   const sendNotFound: onRequestHookHandler = ({ url }, _reply, done) => done(toNotFound(url));
   // Fastify supports the options `errorHandler` and `onRequest` here, although its types do not contain them.
   const options = { errorHandler: sendError, onRequest: sendNotFound } as object;
-  // This handler runs only for plugins that call `reply.callNotFound`.
+  // Fastify runs this handler only for plugins that call `reply.callNotFound`.
   app.setNotFoundHandler(options, ({ url }) => {
     throw toNotFound(url);
   });

@@ -24,7 +24,8 @@ import { MAX_URL_LENGTH } from './malformed.ts';
 export interface HttpOptions {
   logger: Logger;
   /**
-   * The stream to which the logger writes. Finished lines about requests are written to it directly, past the logger.
+   * The stream that receives the logger's lines. Finished lines about requests are written to it directly, without the
+   * logger.
    */
   lines: DestinationStream;
   /**
@@ -33,7 +34,7 @@ export interface HttpOptions {
    */
   secrets: readonly string[];
   secretNames: string[];
-  /** The addresses and address ranges of proxies whose `X-Forwarded-For` is trusted. */
+  /** The addresses and address ranges of proxies with a trusted `X-Forwarded-For`. */
   trustProxy: readonly string[];
   /** How long a client may take to send a request, in milliseconds. */
   requestTimeout: number;
@@ -41,11 +42,11 @@ export interface HttpOptions {
   keepAliveTimeout?: number | undefined;
   limits: ConnectionLimits;
   /**
-   * The origins whose web pages may read the replies of this server, including replies that are sent before any hook
+   * The origins of web pages that may read the replies of this server, including replies that are sent before any hook
    * runs.
    */
   corsOrigins?: readonly string[];
-  /** Counts requests and connections for metrics. Undefined if there are no metrics. */
+  /** Counts requests and connections for metrics. Undefined for a server without metrics. */
   counts?: Counts | undefined;
   /**
    * Whether the server was asked to stop. Set `isAsked` to true before `app.close()`, so that no request is lost during
@@ -73,7 +74,7 @@ interface HttpServer {
   healthPaths: Set<string | undefined>;
   /** Begins the span of a request. Undefined without traces. */
   beginTrace: InitRequest | undefined;
-  /** Adds the server's hooks to the app. Further calls have no effect. */
+  /** Adds the server's hooks to the app. Further calls do not change anything. */
   adopt: (app: FastifyInstance) => void;
 }
 
@@ -219,7 +220,7 @@ function createNodeServer(
     joinDuplicateHeaders: true,
     requestTimeout,
     keepAliveTimeout,
-    // This must not be above `requestTimeout`: Node would then use it as the limit for the whole request.
+    // The timeout must not be above `requestTimeout`: Node would then use it as the limit for the whole request.
     headersTimeout: requestTimeout,
     // The default of Node 22. With it, Node 20 also reads uploads in larger chunks.
     highWaterMark: 64 * 1024,

@@ -68,7 +68,7 @@ export function toHttpError(thrown: unknown, replyStatus: number, isReplayed = f
       headers: toHeaders(error),
     });
   } catch (error) {
-    // The thrown value has a getter that itself throws.
+    // The thrown value contains a getter that itself throws.
     return new HttpError(...toGeneralError(500), { cause: toCause(error) });
   }
 }

@@ -14,7 +14,7 @@ import { cut, problemAt } from '../errors/problem.ts';
 
 const COMPRESSED: CodeAndMessage = ['unsupported_media_type', 'The body must not be compressed.'];
 /**
- * The headers of a 415 for a body with a content coding. They tell the client which codings are accepted (RFC 9110,
+ * The headers of a 415 for a body with a content coding, to inform the client which codings are accepted (RFC 9110,
  * section 12.5.3).
  */
 const ACCEPTED_CODING = { headers: { 'accept-encoding': 'identity' } };

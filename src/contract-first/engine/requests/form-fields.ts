@@ -32,8 +32,8 @@ export interface FormFile<Name = string> {
 export type FormPart = FormField | FormFile;
 
 /**
- * How a form part is read. By default, a part whose schema is an object is JSON. The contract can name another media
- * type (OpenAPI 3.1, section 4.8.15.1).
+ * How a form part is read. By default, a part is JSON if its schema describes an object. The contract can name another
+ * media type (OpenAPI 3.1, section 4.8.15.1).
  */
 export type PartKind = 'text' | 'json' | 'file';
 
@@ -60,12 +60,12 @@ const isRepeated = (field: Schema): boolean => typesOf(field).join() === 'array'
  */
 export const partOf = (field: Schema): Schema => (isRepeated(field) ? (itemsOf(field) ?? field) : field);
 
-/** How many parts a field may have if its schema has no `maxItems`. */
+/** How many parts a field may have if its schema does not set `maxItems`. */
 const MAX_ITEMS = 1000;
 
 /**
  * Builds the check that runs at the end of a form. The check throws if a required field is missing, or if a field has
- * too few or too many parts. It also fills in the defaults of fields that were not sent.
+ * too few or too many parts. The check also fills in the defaults of fields that were not sent.
  */
 export function buildCheckForm(buildCheck: BuildCheck, schema: Schema, report: ReportProblem): (given: Values) => void {
   const properties = formFieldsOf(schema).map(([name, field]) => {

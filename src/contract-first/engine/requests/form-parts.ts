@@ -27,14 +27,14 @@ import {
 import type { Values } from './parameter-values.ts';
 
 /**
- * Yields the parts in the order in which they arrive.
+ * Yields the parts in the order of their arrival.
  * @throws HttpError for an invalid part, and at the end if a required part is missing
  */
 export type ToParts = (bytes: Bytes, contentType: string) => AsyncIterable<FormPart>;
 
 /**
- * The memory that all fields of one form may take, without files, and the overhead that is added for each field. Both
- * are in bytes.
+ * The memory, in bytes, that all fields of one form may take, without files, and the overhead that is added for each
+ * field.
  */
 const MAX_FIELDS = 1024 * 1024;
 const FIELD = 100;
@@ -107,7 +107,7 @@ interface Arriving {
 
 /**
  * Checks each part as soon as it arrives, even if the handler has not taken it yet. So a form that exceeds its limits
- * is rejected early, and its parts cannot pile up behind a slow handler.
+ * is rejected early, and its parts cannot pile up while they wait for a slow handler.
  */
 function takeAsTheyArrive(busboy: BusboyInstance, { takes, charset }: Form, given: Values): Arriving {
   const arriving: Arriving = { charset };
@@ -179,7 +179,7 @@ function keepBytes(busboy: BusboyInstance, arriving: Arriving): void {
 }
 
 /**
- * Decodes a text in which each character stands for one byte. `charset` is a name from the Encoding Standard.
+ * Decodes a text. Every character of the text represents one byte. `charset` is a name from the Encoding Standard.
  * @throws HttpError if the bytes are not valid in this character set
  */
 function decode(bytes: string, name: string, charset = 'utf-8'): string {

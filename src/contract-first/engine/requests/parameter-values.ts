@@ -53,7 +53,7 @@ export function buildToValues(
   };
 
   /**
-   * Adds a parameter whose name is not declared to `values`: as the field of an object parameter if the name belongs to
+   * Adds a parameter with an undeclared name to `values`: as the field of an object parameter if the name belongs to
    * one, and otherwise under its own name.
    */
   function addOther(values: Values, name: string, ...given: Parameters<Read>): void {
@@ -128,8 +128,8 @@ function buildReadOne(at: string, toValue: ToValue): (given: string | string[], 
 type ToHeaders = (headers: object, raw: Raw, problems: Problem[]) => Values;
 
 /**
- * Builds the conversion of header parameters. It reads `rawHeaders`: in Node's object of headers, the second line of a
- * repeated header is lost, or joined to the first line.
+ * Builds the conversion of header parameters. The conversion reads `rawHeaders`: in Node's object of headers, the
+ * second line of a repeated header is lost, or joined to the first line.
  */
 export function buildToHeaders(parameters: Parameter[], buildIsValid: BuildIsValid): ToHeaders {
   const names = new Map(parameters.map(({ name }) => [name.toLowerCase(), name]));
@@ -169,7 +169,7 @@ function toJoinedPart(url: string, fromEnd: number): string[] {
   return (parts.at(-1 - fromEnd) as string).split(',').map(decodeURIComponent);
 }
 
-/** Decodes a name or value in the query, in which `+` means a space. */
+/** Decodes a name or value in the query. There, `+` means a space. */
 const decodeField = (encoded: string) => decodeURIComponent(encoded.replaceAll('+', ' '));
 
 /**

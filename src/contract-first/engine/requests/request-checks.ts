@@ -1,7 +1,7 @@
 /**
  * Checks requests against the contract, with JSON Schema 2020-12 as used by OpenAPI 3.1. The types of values in bodies
  * are not coerced, each number in a parameter has only one valid spelling, and unknown parameters are answered with
- * 400. One error lists all problems of a request.
+ * 400. A single error lists all problems of a request.
  */
 import { hash } from 'node:crypto';
 import { stringify } from 'lossless-json';
@@ -27,7 +27,7 @@ export interface Accepted {
   header: Values;
   body: unknown;
   /**
-   * The digest of the parameters and the body before defaults were filled in. Undefined if the request has no
+   * The digest of the parameters and the body before defaults were filled in. Undefined for a request without an
    * `Idempotency-Key`.
    */
   digest?: string;
@@ -91,7 +91,7 @@ function withParts(check: CheckRequest, toParts: ToParts): CheckRequest {
 }
 
 /**
- * Styles of parameters whose value is an object or JSON. Numbers in such JSON, and defaults of such fields, may have
+ * Styles of parameters with an object or JSON as the value. Numbers in such JSON, and defaults of such fields, may have
  * the wrong JavaScript type, and must be converted.
  */
 const WITHIN = ['json', 'deep', 'fields'];
@@ -139,8 +139,8 @@ function buildOne(
       header: toHeaders ? toHeaders(headers, raw, problems) : NO_HEADERS,
       body,
     };
-    // The digest is made before the check fills in defaults. So a retry has the same digest even if a new contract has
-    // other defaults.
+    // The digest is made before the check fills in defaults. So a retry leads to the same digest even if a new contract
+    // declares other defaults.
     if (key !== undefined && key in request.header)
       request.digest = toDigest([request.path, request.query, request.body]);
     const found = check(request);
@@ -154,8 +154,8 @@ function buildOne(
 }
 
 /**
- * Finds the parameters whose numbers may have the wrong JavaScript type: parameters with defaults, objects and JSON.
- * Numbers in other parameters were already converted from text.
+ * Finds the parameters with numbers that may be of the wrong JavaScript type: parameters with defaults, objects and
+ * JSON. Numbers in other parameters were already converted from text.
  */
 function findNumbers(parameters: Parameter[]) {
   return parameters.flatMap(({ name, in: location, schema, int64s, writing }) => {
@@ -196,8 +196,8 @@ function toObjectSchema(parameters: Parameter[]): Keywords {
 }
 
 /**
- * Makes a digest of parsed values. It does not depend on the order of fields, nor on whether an integer is a number or
- * a bigint. A body that is streamed to the handler is not part of the digest.
+ * Makes a digest of parsed values. The digest does not depend on the order of fields, nor on whether an integer is a
+ * number or a bigint. A body that is streamed to the handler is not included.
  */
 const toDigest = (values: unknown[]): string => hash('sha256', stringify(values, sortFields) as string, 'base64url');
 

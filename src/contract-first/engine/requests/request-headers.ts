@@ -1,5 +1,5 @@
 /**
- * Functions with which handlers read request headers: `Accept`, and `If-Match` and `If-None-Match` (RFC 9110, section
+ * Functions that handlers call to read request headers: `Accept`, and `If-Match` and `If-None-Match` (RFC 9110, section
  * 13). Entity tags are the revisions of records.
  */
 import { parseInt64 } from '../../json/exact-number.ts';
@@ -9,7 +9,7 @@ import { toMediaType } from '../contract/replies.ts';
 export const toTag = (revision: bigint) => `"${revision}"`;
 
 /**
- * The most entity tags of a header that are used. Each tag becomes a bound value in a SQL statement, and databases
+ * The most entity tags of a header that are used. Every tag becomes a bound value in a SQL statement, and databases
  * limit the number of bound values.
  */
 const MOST_TAGS = 100;
@@ -68,8 +68,8 @@ interface Range {
 /**
  * Returns the type in `types` that the client prefers, according to its header `Accept` (RFC 9110, section 12.5.1). Of
  * several types that the client likes equally, returns the first one. Returns undefined if the client accepts none of
- * the types. A client without this header accepts every type. A media range with parameters is only used if the same
- * range is not also in the header without parameters. Malformed media ranges are ignored.
+ * the types. A client without this header accepts every type. A media range with parameters is only used if the header
+ * does not list the same range without parameters. Malformed media ranges are ignored.
  */
 export function preferredType<Type extends string>(accept: string | undefined, types: Type[]): Type | undefined {
   const ranges = (accept ?? '*/*').replace(QUOTED, '').split(',', MOST_RANGES).flatMap(toRange);

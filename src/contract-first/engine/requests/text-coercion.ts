@@ -1,5 +1,5 @@
 /**
- * Converts the text of a parameter to a value. Each value has only one valid spelling. Text that cannot be converted
+ * Converts the text of a parameter to a value. Every value has only one valid spelling. Text that cannot be converted
  * stays text, so that the check reports it.
  */
 import { InexactNumber, parseExactJson } from '../../json/exact-json.ts';
@@ -27,7 +27,7 @@ export type BuildIsValid = (schema: Schema) => (value: unknown) => boolean;
 /** The code and the message of the problem that a parameter or a form field was sent more than once. */
 export const REPEATED = ['repeated', 'is given more than once'] as const;
 
-/** The order in which types are tried. `string` is last, because every text is a string. */
+/** Types are tried in this order. `string` is last, because every text is a string. */
 const ORDER = ['boolean', 'integer', 'number', 'string'];
 
 function buildToOne(type: string, isInt64: boolean): ToValue {

@@ -1,4 +1,4 @@
-/** A client's connection. It serves one request after the other, each in its own iteration of the event loop. */
+/** A client's connection, which serves one request after the other, each in its own iteration of the event loop. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type Server, Socket } from 'node:net';
 import { onSocketEnd, readWhenResumed, stopParsing } from '../node-internals.ts';
@@ -10,14 +10,15 @@ const CONNECTION = Symbol('connection');
 type HttpSocket = Socket & { [CONNECTION]: HttpConnection };
 
 /**
- * Returns the connection of a socket. Returns undefined for a request of `app.inject`, whose socket has no connection.
+ * Returns the connection of a socket. Returns undefined for a request of `app.inject`, because its socket does not
+ * belong to a connection.
  */
 export const httpConnectionOf = (socket: Socket): HttpConnection => (socket as HttpSocket)[CONNECTION];
 
 /** True if a request came by `app.inject`. Then its request and reply are not objects of our classes. */
 export const isInjected = ({ socket }: { socket: Socket }): boolean => !(CONNECTION in socket);
 
-/** Tells whether the server was asked to stop. */
+/** Shows whether the server was asked to stop. */
 export interface Stop {
   readonly isAsked: boolean;
 }
@@ -32,7 +33,7 @@ export class HttpConnection implements Reader {
    * is the time when this connection was accepted.
    */
   lastUse: number;
-  /** True if this connection was accepted although the server already had its limit of connections. */
+  /** True if this connection was accepted although the server had already reached its limit of connections. */
   isSurplus = false;
   /** The reply to the newest request. The reference to it is dropped about a second after the reply was sent. */
   response: ServerResponse<HttpRequest> | undefined = undefined;
@@ -231,7 +232,7 @@ export class HttpConnection implements Reader {
 }
 
 /**
- * The most bytes of waiting requests on a connection. Beyond this limit, the server reads no further requests until the
+ * The most bytes of waiting requests on a connection. Above this limit, the server reads no further requests until the
  * waiting ones have begun.
  */
 const MAX_READ_AHEAD = 16 * 1024;

@@ -50,14 +50,14 @@ export class Connections {
   #sweep: NodeJS.Timeout | undefined;
   /** The number of seconds since the first connection. */
   second = 0;
-  /** The duration of the latest iteration of the event loop in which requests arrived, in milliseconds. */
+  /** The duration, in milliseconds, of the latest iteration of the event loop that received requests. */
   took = 0;
   #isTimed = false;
   /** How many connections and how many requests exceeded the limits in the current second. */
   #overLimit = { connections: 0, requests: 0 };
   /**
-   * The requests that arrive during a stop. They wait until the server has stopped listening (`listening.ts`).
-   * Undefined if the server is not stopping.
+   * The requests that arrive during a stop, and wait until the server has stopped listening (`listening.ts`). Undefined
+   * if the server is not stopping.
    */
   held: (() => void)[] | undefined;
 
@@ -80,7 +80,7 @@ export class Connections {
     const take = this.#take as (request: IncomingMessage, response: ServerResponse) => void;
     answerHalfClosed(server);
     server.maxConnections = 2 * this.limits.maxConnections;
-    // Node's own reply to an unmet `Expect` would have no body.
+    // Node's own reply to an unmet `Expect` would not contain a body.
     server.on('request', take).on('checkExpectation', take);
     server.on('checkContinue', (request, response) => {
       (response as HttpResponse).continueWhenRead();
@@ -139,8 +139,8 @@ export class Connections {
       this.#overLimit.requests++;
     }
     const begin = () => {
-      // Nothing remains to be done if the request was already answered because its body was malformed, or if its client
-      // has disconnected.
+      // The request needs no reply if it was already answered because its body was malformed, or if its client has
+      // disconnected.
       if (response.headersSent || request.socket.destroyed) return;
       if (isOver) this.rawReplies.send(response, OVERLOADED);
       else if (this.held) this.held.push(begin);

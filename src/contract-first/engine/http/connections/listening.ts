@@ -70,10 +70,10 @@ const withoutLine = (app: FastifyInstance): FastifyInstance =>
   Object.create(app, { log: { value: app.log.child({}, { level: 'warn' }) } });
 
 /**
- * How long a stop waits for requests that clients are already sending, in milliseconds. The stop waits up to
- * MOST_WINDOWS times. It waits again if requests arrived during the wait, if a connection younger than two seconds has
- * not sent anything yet, or if the wait ended LATE milliseconds too late, because a pause of the machine also delays
- * its clients.
+ * How long a stop waits for requests that clients are already sending, in milliseconds. The stop waits again, up to
+ * MOST_WINDOWS times in total, if requests arrived during the wait, if a connection younger than two seconds has not
+ * sent anything yet, or if the wait ended LATE milliseconds too late, because a pause of the machine also delays its
+ * clients.
  */
 const DRAIN_WINDOW = 200;
 const LATE = 50;

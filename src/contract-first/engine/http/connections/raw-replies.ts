@@ -30,13 +30,13 @@ export class RawReplies {
   }
 
   /**
-   * The function for Fastify's option `clientErrorHandler`. It sends the reply to a request that Node's HTTP server
+   * The function for Fastify's option `clientErrorHandler`, which sends the reply to a request that Node's HTTP server
    * rejects because the request is malformed or incomplete.
    */
   onClientError(error: ConnectionError, socket: Socket): void {
     const connection = httpConnectionOf(socket);
     // Node emits this event again at each check of timeouts, and also for bytes that arrive while the connection
-    // closes. Both are ignored, so that they cannot cut off a reply that the client has not read yet.
+    // closes. Such further events are ignored, so that they cannot cut off a reply that the client has not read yet.
     if (connection.isMalformed || socket.writableEnded) return;
     connection.isMalformed = true;
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -89,7 +89,7 @@ export class RawReplies {
   }
 
   /**
-   * Sends the error reply to a request whose body is incomplete. If the request was already answered, only closes the
+   * Sends the error reply to a request with an incomplete body. If the request was already answered, only closes the
    * connection.
    */
   #endBody(response: HttpResponse, failure: HttpError, code: string): void {

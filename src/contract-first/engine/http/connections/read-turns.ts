@@ -1,6 +1,6 @@
 /**
- * Limits how many connections are read at the same time, if many clients send requests before they have the replies to
- * earlier ones.
+ * Limits how many connections are read at the same time, if many clients send requests before they receive the replies
+ * to earlier ones.
  */
 
 /**

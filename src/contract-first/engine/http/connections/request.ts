@@ -12,11 +12,11 @@ const UPGRADE = Symbol('upgrade');
 export class HttpRequest extends IncomingMessage {
   declare [UPGRADE]: boolean;
   /**
-   * The largest body that the operation accepts, in bytes. It is only set if a handler has received the body as a
-   * stream: the part that the handler does not read may then still arrive, up to this limit.
+   * The largest body that the operation accepts, in bytes. The limit is only set if a handler has received the body as
+   * a stream: the part that the handler does not read may then still arrive, up to this limit.
    */
   declare maxBytes?: number;
-  /** Fastify's reply to this request. It is needed if the rest of the request turns out to be malformed. */
+  /** Fastify's reply to this request, which is needed if the rest of the request turns out to be malformed. */
   declare reply?: FastifyReply;
 
   /**

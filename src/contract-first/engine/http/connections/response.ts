@@ -38,7 +38,7 @@ function setAll(response: ServerResponse, headers: OtherHeaders): void {
 export class HttpResponse extends ServerResponse<HttpRequest> {
   /**
    * True if the client waits for `100 Continue` and has not got it. Such a client may send the body or omit it, so the
-   * server could not tell the body from the next request.
+   * server could not distinguish the body from the next request.
    */
   declare isExpected?: boolean;
 
@@ -83,7 +83,7 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
       return super.end(body, encoding as BufferEncoding, done as () => void);
     }
     this.cork();
-    // ASCII text has the same bytes in Latin-1, which Node writes without looking at each character.
+    // ASCII text consists of the same bytes in Latin-1, which Node writes without looking at each character.
     this.write(body, Buffer.byteLength(body) === body.length ? 'latin1' : 'utf8');
     this.uncork();
     return super.end(done as () => void);
@@ -95,10 +95,10 @@ export class HttpResponse extends ServerResponse<HttpRequest> {
   }
 
   /**
-   * True if the connection must close after this reply. This is only decided when the head is written, so that a reply
-   * to an older request during a stop also closes its connection. The connection also closes if the unread part of a
-   * body may be too long to read; a chunked body may always be, because its length is unknown. The header `Connection:
-   * close` tells proxies not to send their next request on this connection.
+   * True if the connection must close after this reply. The decision is only made when the head is written, so that a
+   * reply to an older request during a stop also closes its connection. The connection also closes if the unread part
+   * of a body may be too long to read; a chunked body may always be, because its length is unknown. The header
+   * `Connection: close` asks proxies not to send their next request on this connection.
    */
   #isLast(): boolean {
     const { socket, complete, headers, maxBytes = MOST_DROPPED } = this.req;

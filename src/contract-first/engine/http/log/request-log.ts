@@ -15,8 +15,8 @@ import type { InitRequest } from './request-logger.ts';
 
 /**
  * Builds the function that makes request ids. An id consists of a random text for this process and a count, so ids are
- * unique across processes and restarts. If a request has a valid `traceparent`, its id ends in the trace id, so that
- * every reply and every log line contains the trace id.
+ * unique across processes and restarts. If a request contains a valid `traceparent`, its id ends in the trace id, so
+ * that every reply and every log line contains the trace id.
  */
 export function buildRequestIds(): (request?: Pick<IncomingMessage, 'headers'>) => string {
   const run = randomBytes(6).toString('base64url');
@@ -73,7 +73,7 @@ export function buildRequestObserver(parts: RequestObserverParts): RequestObserv
   };
 }
 
-/** Properties of a request at the time when it arrived. They are copied, because hooks may change them later. */
+/** Properties of a request at the time when it arrived, copied because hooks may change them later. */
 interface Arrived {
   id: string;
   method: string;
@@ -142,7 +142,7 @@ interface Trace {
 }
 
 /**
- * Matches `traceparent` (W3C Trace Context, section 3.2). It is in lower case, and neither id may be all zeros.
+ * Matches `traceparent` (W3C Trace Context, section 3.2). The header is in lower case, and neither id may be all zeros.
  * Versions above 00 may have more fields at the end.
  */
 const TRACEPARENT = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
@@ -158,8 +158,8 @@ export function toTrace(traceparent: string | string[] | undefined): Trace | und
 }
 
 /**
- * Counts of requests and connections, for metrics. They are plain numbers, because incrementing them takes hardly any
- * time, and they are only read on demand.
+ * Counts of requests and connections, for metrics. The counts are plain numbers, because incrementing them takes hardly
+ * any time, and they are only read on demand.
  */
 export class Counts {
   inFlight = 0;

@@ -18,7 +18,7 @@ import type { ToLogged } from './logged-urls.ts';
  */
 class OwnLines extends LogController {
   /**
-   * The logger that Fastify passes to each request by default. A request has another logger if the team has set
+   * The logger that Fastify passes to each request by default. A request gets another logger if the team has set
    * `setChildLoggerFactory` or `logSerializers`.
    */
   given: FastifyBaseLogger | undefined;
@@ -56,7 +56,7 @@ class OwnLines extends LogController {
 export type InitRequest = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Returns a child of the server's logger, and the options with which Fastify uses it. If a plugin logs a whole request,
+ * Returns a child of the server's logger, and the options that make Fastify use it. If a plugin logs a whole request,
  * the serializer hides keys in the URL. The options keep Fastify from making its own child logger for each request,
  * which would take a twentieth of the time of a GET request.
  */
