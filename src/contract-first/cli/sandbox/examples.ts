@@ -1,5 +1,5 @@
 /**
- * Answers each operation with the contract's own example of its reply. If there is none, the example is made from the
+ * Answers each operation with the contract's own example of its reply, or else with an example that is made from the
  * schema.
  */
 import { buildSamples, toReadSample } from '../../contract/page/sample.ts';
@@ -13,7 +13,7 @@ import type { AnyHandler } from '../../engine/routes/handler.ts';
 import { buildToBigints } from '../../engine/schema/bigints.ts';
 import { buildChecks } from '../../engine/schema/checks.ts';
 
-/** Builds a handler for each operation. It answers with an example, or with 501 if no example fits a reply. */
+/** Builds a handler for each operation, which answers with an example, or with 501 if no example fits a reply. */
 export function buildExampleHandlers(contract: AnyContract): Record<string, AnyHandler> {
   const source = toSource(contract);
   const samples = buildSamples(source);
@@ -45,7 +45,7 @@ export function buildExampleHandlers(contract: AnyContract): Record<string, AnyH
     return body === undefined ? undefined : { body };
   }
 
-  /** Returns examples for the headers that the handler must send. Returns undefined if a header has no example. */
+  /** Returns examples for the headers that the handler must send. Returns undefined if an example is missing. */
   function headersFor(operation: Operation, reply: Reply): Record<string, unknown> | undefined {
     const needed = headersOfHandler(operation, reply).filter(([, { required }]) => required);
     const values = needed.map(([name, header]) => [name, samples.ofMedia(header, 'writeOnly')[0]?.value] as const);
@@ -66,5 +66,5 @@ function repliesOf({ replies }: Operation): Reply[] {
   return known.sort((a, b) => order(a.status).localeCompare(order(b.status)));
 }
 
-/** Returns the status to send. It is 200 for `2XX` and `default`. */
+/** Returns the status to send, which is 200 for `2XX` and `default`. */
 const statusOf = ({ status }: Reply): number => Number(status.replace(/xx$/i, '00')) || 200;

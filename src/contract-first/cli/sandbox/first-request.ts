@@ -1,4 +1,6 @@
-/** Finds a request to show that works: a create whose sample the server accepts, or else another accepted request. */
+/**
+ * Finds a request to show that works: a create with a sample that the server accepts, or else another accepted request.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { Contract, Operation } from '../../engine/contract/contract.ts';
 import type { FirstRequest } from '../../engine/contract/first-request.ts';
@@ -15,19 +17,19 @@ import { buildSampleRequests, needsOf } from './sample-requests.ts';
 /** The maximum number of requests that are tried. */
 const MOST_TRIES = 20;
 
-/** The parts of a sandbox's server that do not come from the contract alone. */
+/** The parts of a sandbox's server that the contract alone does not determine. */
 export interface SandboxParts {
   toErrorBody: ToErrorBody;
   key: string;
   logLevel: 'silent' | 'error';
   domain?: AnyDomain;
-  /** Handlers that store records. They replace the handlers that answer with examples. */
+  /** Handlers that store records, and replace the handlers that answer with examples. */
   stored?: Record<string, AnyHandler>;
 }
 
 /**
- * Builds a server that answers with the contract's examples, or by stored handlers. It does not run a team's code,
- * except `toErrorBody`.
+ * Builds a server that answers with the contract's examples, or by stored handlers. The server does not run a team's
+ * code, except `toErrorBody`.
  */
 export function buildSandboxServer(contract: Contract, parts: SandboxParts) {
   const { toErrorBody, key, logLevel, domain = {}, stored = {} } = parts;
@@ -41,8 +43,8 @@ export function buildSandboxServer(contract: Contract, parts: SandboxParts) {
 }
 
 /**
- * Finds a request to show on the reference page of a service. It is a request for an operation whose handler is already
- * written. With `verifyToken`, skips operations that need a token, because the service would reject an API key there.
+ * Finds a request to show on the reference page of a service, for an operation with a handler that is already written.
+ * With `verifyToken`, skips operations that need a token, because the service would reject an API key there.
  */
 export async function findExampleRequest(
   contract: Contract,
@@ -62,7 +64,7 @@ export async function findExampleRequest(
 }
 
 /**
- * Finds the first request that the server accepts, among the operations for which `isServed` is true. Sends `key` if an
+ * Finds the first request that the server accepts, among the operations that `isServed` selects. Sends `key` if an
  * operation needs a key. Returns undefined if no request works.
  */
 export async function findFirstRequest(

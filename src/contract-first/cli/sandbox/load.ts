@@ -1,6 +1,6 @@
 /**
- * Loads any contract for the sandbox, if it can be served. Everything is in memory: there is no service folder, no
- * build and no compiler.
+ * Loads any contract for the sandbox, if it can be served. Everything is in memory: neither a service folder nor a
+ * build nor a compiler is needed.
  */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -67,8 +67,8 @@ async function load(file: string, changes: string[]): Promise<LoadedContract> {
 
 /**
  * Returns the collections that the contract can serve: all of them if the checks find no problem. Otherwise adds one
- * collection after the other, and leaves out each one that causes a problem. Also leaves out collections whose parent
- * is left out.
+ * collection after the other, and leaves out each one that causes a problem. Without a collection, the collections
+ * below it are left out as well.
  */
 function findServable(contract: ReadContract, toErrorBody: ToErrorBody): WrittenCollection[] {
   const { collections } = writeCollections(contract);

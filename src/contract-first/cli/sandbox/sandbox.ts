@@ -31,7 +31,7 @@ interface Served {
   request: FirstRequest | undefined;
 }
 
-/** The API key. It is made once, so that it stays valid when the file changes. */
+/** The API key, which is made once, so that it stays valid when the file changes. */
 const KEY = makeKey('sandbox');
 const HOST = '127.0.0.1';
 const USUAL_PORT = 3000;

@@ -1,6 +1,6 @@
 /**
- * Loads the handlers and migrations that `new` would write, without a service folder. They are in a temporary folder,
- * which is removed after use.
+ * Loads the handlers and migrations that `new` would write, without a service folder. The files are in a temporary
+ * folder, which is removed after use.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,8 +18,8 @@ export interface StoredParts {
 }
 
 /**
- * Calls `run` with the handlers and the domain. Their files exist only during this call, so `run` must build the
- * server, which then reads the migrations.
+ * Calls `run` with the handlers and the domain. The files exist only during this call, so `run` must build the server,
+ * which then reads the migrations.
  */
 export const withStored = <Made>(
   collections: WrittenCollection[],

@@ -21,7 +21,7 @@ export interface Trial {
   request: FirstRequest | undefined;
 }
 
-/** Sends the requests to `app`. Its database must be used by nobody else. */
+/** Sends the requests to `app`. The database of `app` must be used by nobody else. */
 export async function tryStored(
   app: FastifyInstance,
   contract: AnyContract,
@@ -37,8 +37,7 @@ export async function tryStored(
       const operation = handlers.has(id) && contract.operations.get(id);
       return operation ? [{ kind, operation, plan }] : [];
     });
-  // All creates come first and all deletes last. Collections are in an order in which parents come before their
-  // children.
+  // The creates come first and the deletes last. Collections are in an order that puts parents before their children.
   const steps = collections.flatMap(stepsOf).sort((a, b) => rankOf(a.kind) - rankOf(b.kind));
   for (const { kind, operation, plan } of steps) {
     const request = toInjected(operation);
@@ -70,7 +69,7 @@ function withIds(url: string, prefix: string, { path }: Operation, ids: Readonly
   return [prefix + filled.join('/'), ...query].join('?');
 }
 
-/** Finds the id of the record in a reply, also if the record is inside an envelope. */
+/** Finds the id of the record in a reply, even if the record is inside an envelope. */
 function findId(body: string, name: string): string | undefined {
   const open: unknown[] = [parseExactJson(body || 'null')];
   for (const node of open) {

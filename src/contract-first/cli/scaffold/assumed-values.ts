@@ -1,7 +1,4 @@
-/**
- * For `--assume`: finds the contract's own examples for required fields whose values come neither from a client nor
- * from the store.
- */
+/** For `--assume`: finds the contract's own examples for required fields that neither a client nor the store sets. */
 import { buildSamples } from '../../contract/page/sample.ts';
 import type { DocumentSource } from '../../contract/page/source.ts';
 import { resolveOf } from '../../contract/read/references.ts';
@@ -11,7 +8,7 @@ import { int64sOf } from '../../engine/schema/int64-map.ts';
 import type { Schema } from '../../engine/schema/json.ts';
 
 /**
- * Returns an example that fits the schema. It is the contract's own example, or else one that is made from the schema.
+ * Returns an example that fits the schema: the contract's own example, or else one that is made from the schema.
  * Returns undefined if neither fits.
  */
 export type FindAssumed = (schema: Schema | undefined) => unknown;
@@ -36,7 +33,7 @@ export function buildFindAssumed(source: DocumentSource): FindAssumed {
 }
 
 /**
- * Converts an example to the types of a record. All integers of an example are bigints, but in a record only 64-bit
+ * Converts an example to the types of a record. Every integer of an example is a bigint, but in a record only 64-bit
  * integers are.
  */
 export function toTyped(value: unknown, schema: Schema | undefined, flat: DocumentSource['flat']): unknown {

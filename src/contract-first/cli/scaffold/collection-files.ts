@@ -1,6 +1,6 @@
 /**
  * Writes the collections of a contract: their descriptions, migrations and handlers. Also gives a reason for each
- * operation whose records are not stored.
+ * operation on records that are not stored.
  */
 import { toSource } from '../../contract/page/source.ts';
 import type { Operation, ReadContract } from '../../engine/contract/contract.ts';
@@ -29,7 +29,7 @@ export interface WrittenCollection {
   files: Map<string, string>;
   /** The handlers by operationId. */
   handlers: Map<string, string>;
-  /** The operationId of the operation that creates the records. Undefined if there is none. */
+  /** The operationId of the operation that creates the records. Undefined if no operation creates them. */
   createId: string | undefined;
   /** The record in the second migration. Undefined if an operation creates the records. */
   first: FirstRecord | undefined;
@@ -75,10 +75,10 @@ interface Given extends Pick<Writing, 'source' | 'findAssumed'> {
   stored: WrittenCollection[];
 }
 
-/** Writes a collection without a create. Its second migration inserts the contract's example as the first record. */
+/** Writes a collection without a create. The second migration inserts the contract's example as the first record. */
 function writeFilled(resource: Resource, given: Given): WrittenCollection | undefined {
-  // Without a path of a record, the store sets the id. For a single object, the contract has no example of its id. In
-  // both cases there is no first record.
+  // Without a path of a record, the store sets the id. For a single object, the contract lacks an example of its id. In
+  // both cases a first record cannot be made.
   if (resource.path === '' || resource.isSingle) return undefined;
   const { create, ...others } = Object.fromEntries(resource.operations) as { create?: Operation };
   const operations = new Map(Object.entries(others) as [OperationKind, Operation][]);
@@ -153,8 +153,8 @@ const OF_EXAMPLE =
   "Assumed: the contract's example. Delete this file before the first start if you do not want the record.";
 
 /**
- * Returns the base of the resource without its create: the path of the list, or else the path of the records without the
- * id. The create may have had another path.
+ * Returns the base of the resource without its create: the path of the list, or else the path of the records without
+ * the id. The path of the create may have been different.
  */
 const toBase = ({ path, operations }: Resource): string =>
   operations.get('list')?.path ?? path.slice(0, path.lastIndexOf('/'));
@@ -186,7 +186,7 @@ function findMissing(
   return isHidden ? `nothing shows its records: ${reasons.get(reading.id)}` : undefined;
 }
 
-/** Returns a resource whose parent is not stored. Any id of a parent in the path is then accepted. */
+/** Returns a resource with a parent that is not stored. Any id of a parent in the path is then accepted. */
 const withoutParent = ({ parent: _, ...resource }: Resource): Resource => ({
   ...resource,
   scopes: namesIn(resource.base),

@@ -1,6 +1,5 @@
 /**
- * Plans the columns of a resource's records: which values come from clients, which the store sets, and which are
- * assumed.
+ * Plans the columns of a resource's records: which values clients send, which the store sets, and which are assumed.
  */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Operation, Parameter } from '../../engine/contract/contract.ts';
@@ -35,16 +34,19 @@ export interface PlannedColumn {
 export interface CollectionPlan extends Omit<Resource, 'scopes'> {
   table: string;
   columns: PlannedColumn[];
-  /** The columns whose values are in no reply, such as fields that only the body of a create contains. */
+  /** The columns with values that are not in any reply, such as fields that only the body of a create contains. */
   internal: PlannedColumn[];
   id: PlannedColumn;
-  /** The parent whose id is in the path of the records, and the column with this id. */
+  /** The parent that the path of the records identifies, and the column with the parent's id. */
   parentPlan?: ParentPlan;
   /** The other parameters in the path, each with its column. */
   scopes: Scope[];
   /** The header that names the tenant. Undefined if the records do not belong to a tenant. */
   tenant: Parameter | undefined;
-  /** For a single object below the path of a record: the collection of that record. Both have the same id. */
+  /**
+   * For a single object below the path of a record: the collection of that record. The object and the record share an
+   * id.
+   */
   keyParent?: CollectionPlan;
   /** The code that makes an id if the client omits it. Undefined if the store or the client sets all ids. */
   madeId: MadeId | undefined;
@@ -62,13 +64,13 @@ export interface CollectionPlan extends Omit<Resource, 'scopes'> {
   missing: string[];
 }
 
-/** A parameter in the path that is not the id of a stored record, and its column. Each value has its own records. */
+/** A parameter in the path that is not the id of a stored record, and its column. Every value has separate records. */
 export interface Scope {
   parameter: string;
   column: PlannedColumn;
 }
 
-/** The parent whose id is in the path of the records. */
+/** The parent that the path of the records identifies. */
 export interface ParentPlan {
   plan: CollectionPlan;
   /** The column with the parent's id. */
@@ -109,8 +111,8 @@ when where window with without seq oid ctid xmin xmax cmin cmax tableoid rowid _
 );
 
 /**
- * Converts a name to a name for a table or column. It consists of letters, digits and underscores, so it needs no
- * quotes.
+ * Converts a name to a name for a table or column. The result consists of letters, digits and underscores, so it needs
+ * no quotes.
  */
 export function toSqlName(name: string, taken: ReadonlySet<string> = new Set()): string {
   const plain = wordsOf(name)
@@ -169,7 +171,7 @@ export function planCollection(
   return planScopes(resource, plan, taken) ?? planTenant(plan, taken, parent) ?? plan;
 }
 
-/** Returns the reason why the records cannot be stored. Returns undefined if there is no such reason. */
+/** Returns the reason why the records cannot be stored. Returns undefined if they can be stored. */
 function findUnstorable(
   resource: Resource,
   source: DocumentSource,
@@ -278,7 +280,7 @@ function planId(
   return undefined;
 }
 
-/** Plans an id that clients do not see. It is for records that are only in a list and have no path of their own. */
+/** Plans an id that clients do not see, for records that are only in a list and do not have separate paths. */
 function planInternalId(plan: Planning, taken: Set<string>): void {
   const name = toFreeName('recordId', plan, 'OfStore');
   plan.id = Object.assign(toInternal(name, taken), { type: 'int64', set: 'id' } as const);
@@ -286,15 +288,15 @@ function planInternalId(plan: Planning, taken: Set<string>): void {
 }
 
 /**
- * Finds the field of a single object that contains the id in its path. It must have the name of the path parameter. A
- * field named `id` may be another id, that of the object itself.
+ * Finds the field of a single object that contains the id in its path. The name of this field must be that of the path
+ * parameter. A field named `id` may be another id, that of the object itself.
  */
 const idInPathOf = ({ parameter }: Resource, properties: Record<string, Schema>): string | undefined =>
   plain(parameter) === 'id' ? undefined : Object.keys(properties).find((name) => plain(name) === plain(parameter));
 
 /**
- * Plans the id of a single object. It is the id in the path, or a constant if the path has no id. If the id is that of
- * a stored record, the column refers to this record.
+ * Plans the id of a single object: the id in the path, or a constant if the path does not contain an id. If the id is
+ * that of a stored record, the column refers to this record.
  */
 function planSingleId(resource: Resource, plan: Planning, taken: Set<string>, parent?: CollectionPlan): void {
   if (plan.id === undefined) {
@@ -376,7 +378,7 @@ function planFirst(planned: PlannedColumn, keywords: Keywords, plan: Planning): 
   }
 }
 
-/** Finds the field that contains the parent's id, by its name and type. Returns undefined if there is none. */
+/** Finds the field that contains the parent's id, by its name and type. Returns undefined if no field does. */
 function findParentField(resource: Resource, parent: CollectionPlan, source: DocumentSource): string | undefined {
   const { parameter } = resource.parent as ParentInPath;
   const { properties = {} } = source.flat(resource.schema);
@@ -432,8 +434,8 @@ function planScopes(resource: Resource, plan: Planning, taken: Set<string>): str
 }
 
 /**
- * Plans the column with the tenant. It is a field with the name of the header that no body contains, or else an
- * internal column. Returns a reason if the parent belongs to a tenant by another header.
+ * Plans the column with the tenant: a field with the name of the header that no body contains, or else an internal
+ * column. Returns a reason if the parent belongs to a tenant by another header.
  */
 function planTenant(plan: Planning, taken: Set<string>, parent: CollectionPlan | undefined): string | undefined {
   const { tenant } = plan;
@@ -458,7 +460,7 @@ function toFreeName(parameter: string, { columns, internal }: Planning, suffix =
   return isTaken ? `${wanted}${suffix}` : wanted;
 }
 
-/** Removes what was planned for the value of a field, because its value comes from the path or the tenant's header. */
+/** Removes the plan for the value of a field, because the path or the tenant's header provides its value. */
 function takeBack(column: PlannedColumn, plan: Planning): void {
   delete column.first;
   delete column.isAssumed;

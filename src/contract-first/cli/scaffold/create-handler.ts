@@ -52,8 +52,8 @@ export function writeCreateHandler(writing: Writing, made: HandlerCode): void {
 }
 
 /**
- * Checks that all required fields of a new record have a source.
- * @throws NotWritten if one does not
+ * Checks that there is a source for every required field of a new record.
+ * @throws NotWritten if a source is missing
  */
 export function checkFields({ record, missing: [first] }: CollectionPlan): void {
   if (first !== undefined) throw new NotWritten(`${record}.${first} is required, and comes from nowhere`);
@@ -68,7 +68,7 @@ function toMadeId({ id, madeId, given }: CollectionPlan, body: CheckedCode, made
   return [code`${toPropertyName(id.name)}: ${own}`];
 }
 
-/** Writes the header `Location`, if the contract declares it and the record has a GET by its id. */
+/** Writes the header `Location`, if the contract declares it and a GET returns the record by its id. */
 function toLocation({ plan, operation }: Writing, made: HandlerCode, variable: CheckedCode): [string, CheckedCode][] {
   const { headers } = successOf(operation) as Reply;
   const name = Object.keys(headers).find((one) => /^location$/i.test(one));

@@ -39,7 +39,7 @@ export function writeDeleteHandler(writing: Writing, made: HandlerCode): void {
 }
 
 /**
- * Writes a delete with a condition. Its handler answers with different errors if the record was changed and if it does
+ * Writes a delete with a condition. The handler answers with different errors if the record was changed and if it does
  * not exist.
  */
 function deleteIfMatch(writing: Writing, made: HandlerCode, call: CheckedCode): void {

@@ -22,7 +22,7 @@ export function toTagHeader(writing: Writing, made: HandlerCode, record: Checked
   return name === undefined ? [] : [[name, toTagCode(writing, made, record)]];
 }
 
-/** Writes the headers of a reply. Returns no code if there are no headers. */
+/** Writes the headers of a reply. Returns no code if `headers` is empty. */
 export const toHeaders = (headers: [string, CheckedCode][]): [string, CheckedCode][] =>
   headers.length > 0 ? [['headers', toObjectLiteral(headers)]] : [];
 
@@ -46,8 +46,8 @@ export function checkUnchanged(writing: Writing, made: HandlerCode, record: Chec
 }
 
 /**
- * Writes the condition of a change: `ifMatch(headers['If-Match'] ?? '*')`. Returns undefined if the operation has no
- * condition header.
+ * Writes the condition of a change: `ifMatch(headers['If-Match'] ?? '*')`. Returns undefined if the operation does not
+ * declare a condition header.
  */
 export function toMatch(writing: Writing, made: HandlerCode): CheckedCode | undefined {
   const { plan, operation } = writing;

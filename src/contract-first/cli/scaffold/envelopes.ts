@@ -1,14 +1,11 @@
-/**
- * Finds the record in the body of a reply or a request. It is the body itself, a field of the body, or an item of a
- * list.
- */
+/** Finds the record in the body of a reply or a request: the body itself, a field of the body, or an item of a list. */
 import { componentNameOf, type DocumentSource } from '../../contract/page/source.ts';
 import type { Operation, Reply } from '../../engine/contract/contract.ts';
 import type { MediaNode, ResponseNode } from '../../engine/contract/document.ts';
 import { toServedType } from '../../engine/contract/replies.ts';
 import { type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 
-/** The words by which a contract names the records of a resource. */
+/** The words that a contract uses for the records of a resource. */
 export interface RecordWords {
   /** The name of the collection: `books`. */
   name: string;
@@ -154,8 +151,8 @@ export const isPaging = (name: string): boolean =>
   /^(total|count|size|limit|offset|skip|page|pages|next|has|per|current|cursor|after|number|links|meta)/i.test(name);
 
 /**
- * True if each record also fits the schema in the envelope. This function compares only names of fields. The compiler
- * later checks the types.
+ * True if each record also fits the schema in the envelope. Only names of fields are compared here. The compiler later
+ * checks the types.
  */
 export function isEnvelopeOf(
   envelope: Envelope | undefined,

@@ -28,15 +28,15 @@ import {
 
 interface FormOptions {
   buildCheck: BuildCheck;
-  /** The codes of the errors whose body has this schema. */
+  /** The codes of the errors with a body of this schema. */
   codes: ErrorCode[];
   /**
-   * True if a text field of unknown meaning should contain the error's message. This is tried if the body would
-   * otherwise not contain the message.
+   * True if a text field of unknown meaning should contain the error's message. Tried if the body would otherwise not
+   * contain the message.
    */
   saysAnywhere: boolean;
   /**
-   * True if optional fields are also written if they contain fields of unknown meaning. This is tried if the body would
+   * True if optional fields are also written if they contain fields of unknown meaning. Tried if the body would
    * otherwise not contain the message.
    */
   keepsAssumed: boolean;
@@ -59,7 +59,7 @@ const flat = (schema: Schema = true): Keywords => mergeAllOf(targetOf(schema) ??
 
 const samples = buildSamples({ follow: structuredClone, flat });
 
-/** Finds an error body that fits the schema for all `codes`. Returns undefined if there is none. */
+/** Finds an error body that fits the schema for all `codes`. Returns undefined if no body fits. */
 export function findForm(schema: Schema, options: FormOptions): ErrorValue | undefined {
   const whole = { name: '', at: 'body', others: [], isInProblem: false, around: [] };
   return new FormFinder(options).find(schema, whole);
@@ -159,7 +159,7 @@ class FormFinder {
   }
 
   /**
-   * Finds the value of an object whose keys are the places of problems: `{ field: [message] }` or `{ field: message }`.
+   * Finds the value of an object with the places of problems as keys: `{ field: [message] }` or `{ field: message }`.
    */
   #findMap(one: Schema, each: Schema, place: Place): ErrorValue | undefined {
     const { type } = flat(each);
@@ -183,7 +183,7 @@ class FormFinder {
     return this.#firstFit(one, values, place);
   }
 
-  /** Finds the value of a list of texts in which each item is the message of a problem. */
+  /** Finds the value of a list of texts: the messages of the problems. */
   #findMessage(items: Schema, place: Place): ErrorValue | undefined {
     return this.#firstFit(items, flat(items).type === 'string' ? textsFor('message', {}, [], true) : [], place);
   }
@@ -209,7 +209,7 @@ function toMap(isText: boolean): ErrorValue {
   return toErrorValue(toCode(code`(problems ?? [])`), ['problems'], toValue, { ofProblems: toCode(code`problems`) });
 }
 
-/** True if an optional field has a known meaning, so that it is written. */
+/** True if the meaning of an optional field is known, so that the field is written. */
 const isMeant = (name: string, field: Schema, { assumed, uses }: ErrorValue): boolean =>
   assumed.every((one) => one.endsWith('is the message')) &&
   (uses.length > 0 || isProblems(name) || ['string', 'boolean'].includes(String(flat(field).type)));
@@ -228,7 +228,7 @@ function withAll(values: ErrorValue[]): Partial<ErrorValue> {
   };
 }
 
-/** Makes an object of these fields. If there are no problems, the object omits an optional list of problems. */
+/** Makes an object of these fields. Without problems, the object omits an optional list of problems. */
 function joinFields(fields: Field[]): ErrorValue {
   const isSpread = ({ value, isNeeded }: Field) => !isNeeded && value.ofProblems !== undefined;
   const plain = fields.filter((field) => !isSpread(field)).map(({ name, value }) => [name, value.code] as const);
@@ -251,8 +251,8 @@ const listOf = (single: ErrorValue): ErrorValue =>
   toErrorValue(code`[${single.code}]`, single.uses, (error) => [single.toValue(error)], withAll([single]));
 
 /**
- * Makes a list with an item for each problem. If there are no problems, the list contains `single`, or is empty without
- * `single`.
+ * Makes a list with an item for each problem. Without problems, the list contains `single`, or is empty if `single` is
+ * undefined.
  */
 function toList(item: ErrorValue, single: ErrorValue | undefined, most: number | undefined): ErrorValue {
   const each = item.code.text.startsWith('{') ? code`(${item.code})` : item.code;

@@ -1,6 +1,6 @@
 /**
- * The possible values of fields in an error body. Each value exists as code for `src/errors.ts`, and as a function that
- * the code is tried with.
+ * The possible values of fields in an error body. Every value exists as code for `src/errors.ts`, and as a function
+ * that the code is tried with.
  */
 import { STATUS_CODES } from 'node:http';
 import { buildCatalogue, type ErrorCode } from '../../engine/errors/catalogue.ts';
@@ -16,7 +16,7 @@ export const CODES = Object.keys(CATALOGUE) as ErrorCode[];
 
 export const statusOf = (code: ErrorCode): number => Number(CATALOGUE[code]?.status);
 
-/** An error. Inside a list of problems, also one of its problems. */
+/** An error. Inside a list of problems, `problem` is one of the error's problems. */
 export type Told = OwnError & { problem?: Problem };
 
 export interface ErrorValue {
@@ -50,7 +50,7 @@ export const toConstant = (value: unknown, others: Partial<ErrorValue> = {}): Er
 const MESSAGE = toErrorValue(code`message`, ['message'], ({ message }) => message);
 const STATUS = toErrorValue(code`status`, ['status'], ({ status }) => status);
 
-/** The ways to write an error code. Each expression matches examples in the contract that are written in this way. */
+/** The ways to write an error code. Every expression matches examples in the contract that are written in this way. */
 const SPELLINGS: [example: RegExp, value: ErrorValue][] = [
   [/^[a-z0-9]+(_[a-z0-9]+)+$/, toErrorValue(code`code`, ['code'], (error) => error.code)],
   [/^[A-Z0-9]+(_[A-Z0-9]+)*$/, toErrorValue(code`code.toUpperCase()`, ['code'], (error) => error.code.toUpperCase())],

@@ -19,7 +19,7 @@ interface ErrorsFile {
   code: CheckedCode | undefined;
   /** A function that makes the same bodies as the code. */
   toErrorBody: ToErrorBody;
-  /** A line for each assumed value, and for each reply for which no body was found. */
+  /** A line for each assumed value, and for each reply without a body that fits. */
   notes: string[];
 }
 
@@ -94,7 +94,7 @@ function groupBy<Item>(items: Item[], toName: (item: Item) => string): Map<strin
   return groups;
 }
 
-/** Returns the JSON replies by which the server or a handler may send errors. */
+/** Returns the JSON replies that the server or a handler may use for errors. */
 function errorRepliesOf(operation: Operation): ErrorReply[] {
   return operation.replies.flatMap((reply) => {
     const codes = CODES.filter((one) => replyFor(operation.replies, statusOf(one)) === reply);
@@ -107,10 +107,7 @@ const ATTEMPTS = [false, true].flatMap((keepsAssumed) =>
   [false, true].map((saysAnywhere) => ({ saysAnywhere, keepsAssumed })),
 );
 
-/**
- * Finds one form that fits all these replies, which have the same schema. If there is none, finds a form for each
- * status.
- */
+/** Finds one form that fits all these replies of the same schema, or else a form for each status. */
 function formsOf(replies: ErrorReply[], buildCheck: BuildCheck, compileReply: CompileReply, notes: string[]): Form[] {
   const [first] = replies as [ErrorReply];
   const compiled = compileReply(first.reply, () => {});
@@ -143,8 +140,8 @@ const toOwn = (parts: Parts, requestId: string): OwnError => ({
 });
 
 /**
- * The condition under which `src/errors.ts` uses a form. It compares only the status if all replies with this status
- * have the same form. Otherwise it also compares the operation.
+ * The condition for the use of a form in `src/errors.ts`. The condition compares only the status if all replies with
+ * this status share a form. Otherwise the condition compares the operation as well.
  */
 interface Condition {
   statuses: string[];

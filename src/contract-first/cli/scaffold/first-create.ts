@@ -9,8 +9,8 @@ import type { WrittenCollection } from './collection-files.ts';
 const ORIGIN = 'http://127.0.0.1:3000';
 
 /**
- * Writes the commands. `tested` contains the collections whose tests have created a record. Returns an empty text if
- * each of these collections has a parent, because the parent would have to be created first.
+ * Writes the commands. `tested` contains the collections with a test that has created a record. Returns an empty text
+ * if each of these collections is below a parent, because the parent would have to be created first.
  */
 export function writeFirstRequest(contract: AnyContract, tested: WrittenCollection[]): string {
   const first = tested.find(({ plan, createId }) => plan.parent === undefined && createId !== undefined);

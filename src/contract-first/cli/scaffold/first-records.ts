@@ -16,7 +16,7 @@ const SOME_TIME = '2026-01-01T00:00:00.000Z';
 
 /**
  * Makes the record from the contract's example. `known` contains ids of other first records, by the names of the path
- * parameters. Returns undefined if there is no example, or if it cannot be stored.
+ * parameters. Returns undefined without an example, or if the example cannot be stored.
  */
 export function findFirstRecord(
   plan: CollectionPlan,
@@ -53,7 +53,7 @@ const toFitting = (schema: Schema, value: unknown, findAssumed: FindAssumed): un
 
 /**
  * Returns the schema of a path parameter. `find` returns its name in an operation, or undefined if the operation's path
- * does not have the parameter, as in a list.
+ * does not contain the parameter, as in a list.
  */
 function schemaOf({ operations }: CollectionPlan, find: (operation: Operation) => string | undefined): Schema {
   const schemas = [...operations.values()].flatMap((one) => {

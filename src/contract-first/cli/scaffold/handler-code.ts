@@ -20,7 +20,7 @@ import { type Given, givenOf, plain, successOf, wordsOf } from './envelopes.ts';
 import { idsIn } from './resource-paths.ts';
 import { isTenant, mayBeEmpty, tenantHeaderOf } from './tenant-headers.ts';
 
-/** The error if a handler cannot be written. Its text is the reason. */
+/** The error if a handler cannot be written. The text of the error is the reason. */
 export class NotWritten extends ContractError {
   constructor(reason: string) {
     super([reason]);
@@ -32,7 +32,7 @@ export interface Writing {
   operation: Operation;
   source: DocumentSource;
   /**
-   * Returns an assumed value for a required field without a source. Returns undefined if there is none, or without
+   * Returns an assumed value for a required field without a source. Returns undefined if no value is found, or without
    * `--assume`.
    */
   findAssumed: FindAssumed;
@@ -180,7 +180,7 @@ export function idOf(writing: Writing, made: HandlerCode): CheckedCode {
   return own === undefined ? code`${ONLY}` : toId(writing, made, writing.plan, own, 'id');
 }
 
-/** The id of a single object whose path contains no id. */
+/** The id of a single object if its path contains no id. */
 const ONLY = 'only';
 
 /**
@@ -219,7 +219,7 @@ export function toId(
 }
 
 /**
- * Writes code for the record in the body. If the body is optional or may have several types, the handler checks it
+ * Writes code for the record in the body. If the body is optional or may be of several types, the handler checks it
  * first.
  */
 export function checkBody({ plan, operation, source }: Writing, made: HandlerCode): CheckedCode {

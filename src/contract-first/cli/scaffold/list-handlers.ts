@@ -1,5 +1,6 @@
 /**
- * Writes the handler of a list. It returns all records, or a page by number, offset or cursor. It may filter by fields.
+ * Writes the handler of a list, which returns all records, or a page by number, offset or cursor, and may filter by
+ * fields.
  */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Parameter, Reply } from '../../engine/contract/contract.ts';
@@ -212,7 +213,7 @@ function toPageQuery(paging: Paging, counts: boolean, hasRanges: boolean): (read
   const first = page && /index/.test(plain(page.name)) ? 0 : Number(keywordsOf(page?.schema).minimum ?? 1);
   const known = offset ? numberOf(offset, 0) : page && toSkip(numberOf(page, first), first, size);
   // A list with ranges may return pages that are not full. A client without a cursor takes such a page for the last
-  // one. So `skip` is set, with which the store fills each page except the last.
+  // one. So `skip` is set, and the store fills each page except the last.
   const skip = known ?? (hasRanges && !cursor ? toLiteral(0) : undefined);
   return [
     ['limit', size],

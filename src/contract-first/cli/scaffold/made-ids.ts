@@ -1,5 +1,5 @@
 /**
- * Finds code that makes the ids of a collection, if a client may omit the id and the store does not set it. Each form
+ * Finds code that makes the ids of a collection, if a client may omit the id and the store does not set it. Every form
  * of ids has sample ids, which must fit the id's schema.
  */
 import { isMatch } from '../../contract/subsets/keyword-subsets.ts';
@@ -42,7 +42,7 @@ const toDigits = (length: number): IdForm => ({
   samples: ['1', '9'].map((digit) => digit.repeat(length)),
 });
 
-/** The form of a ULID: 26 digits and capital letters, of which the first is 0 to 7. */
+/** The form of a ULID: 26 digits and capital letters, beginning with 0 to 7. */
 const ULID: IdForm = {
   code: code`Array.from(randomBytes(26), (byte, at) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[byte % (at ? 32 : 8)]).join('')`,
   imports: ['randomBytes'],
@@ -80,7 +80,7 @@ export const fitsText = (
 /** Matches formats that allow no form of ids other than UUIDs. */
 const OTHER = /^(email|idn-email|uri|uri-reference|iri|date|time|date-time|ipv4|ipv6|hostname|byte|binary|uuid)$/;
 
-/** Finds a form of text ids that fits the schema. Returns undefined if there is none. */
+/** Finds a form of text ids that fits the schema. Returns undefined if no form fits. */
 export function findTextId(keywords: Keywords): MadeId | undefined {
   const { pattern, format = '' } = keywords;
   if (fitsUuid(keywords)) return toMade(UUID, '');

@@ -10,8 +10,8 @@ import { collectionOf, failure, type HandlerCode, NotWritten, notFound, toId, ty
 import { idsIn, toShape } from './resource-paths.ts';
 
 /**
- * An id in the path of a record that is not its own. It belongs to the parent record, or to something that is not
- * stored.
+ * An id in the path of a record that is not the record's own, but that of the parent record, or of something that is
+ * not stored.
  */
 export interface OwnerId {
   column: PlannedColumn;
@@ -19,7 +19,8 @@ export interface OwnerId {
 }
 
 /**
- * Writes code for the ids in the path that are not the record's own. Returns an empty list if the path has no such ids.
+ * Writes code for the ids in the path that are not the record's own. Returns an empty list if the path does not contain
+ * such ids.
  */
 export function ownerIdsOf(writing: Writing, made: HandlerCode): OwnerId[] {
   const { parentPlan, scopes, base } = writing.plan;
@@ -56,7 +57,8 @@ const isOther = (variable: CheckedCode, owners: OwnerId[]): CheckedCode[] =>
   owners.map(({ column, value }) => code`${member(variable, column.name)} !== ${value}`);
 
 /**
- * Writes a condition that is true if the record does not exist, or if its path has other ids than the request's path.
+ * Writes a condition that is true if the record does not exist, or if the ids in its path differ from those in the
+ * request's path.
  */
 export const isMissing = (variable: CheckedCode, owners: OwnerId[]): CheckedCode =>
   owners.length > 0
@@ -64,7 +66,7 @@ export const isMissing = (variable: CheckedCode, owners: OwnerId[]): CheckedCode
     : code`${variable} === undefined`;
 
 /**
- * Writes the condition of a change: the stored record must have the ids of the request's path, and must fit `match`.
+ * Writes the condition of a change: the stored record must match the ids of the request's path, and must fit `match`.
  */
 export function toCondition(owners: OwnerId[], match?: CheckedCode): CheckedCode {
   const parts = [...toParts(owners), ...(match ? [code`...${match}`] : [])];
@@ -72,7 +74,10 @@ export function toCondition(owners: OwnerId[], match?: CheckedCode): CheckedCode
   return parts.length > 0 ? code`, { if: { ${joined(parts, ', ')} } }` : code``;
 }
 
-/** Writes code that answers 404 if the record does not exist, or if its path has other ids than the request's path. */
+/**
+ * Writes code that answers 404 if the record does not exist, or if the ids in its path differ from those in the
+ * request's path.
+ */
 export function checkExists(
   writing: Writing,
   made: HandlerCode,
@@ -99,7 +104,10 @@ export function checkOwnersInBody(writing: Writing, made: HandlerCode, body: Che
   }
 }
 
-/** Writes code that answers 404 if the parent does not exist, or if its path has other ids than the request's path. */
+/**
+ * Writes code that answers 404 if the parent does not exist, or if the ids in its path differ from those in the
+ * request's path.
+ */
 export function checkParent(writing: Writing, made: HandlerCode, [owner]: OwnerId[]): void {
   const { parentPlan } = writing.plan;
   if (!parentPlan || !owner) return;
@@ -113,7 +121,7 @@ export function checkParent(writing: Writing, made: HandlerCode, [owner]: OwnerI
   }
 }
 
-/** True if the path of the parent record also has further ids, such as that of its own parent. */
+/** True if the path of the parent record also has further ids, such as the id of a grandparent. */
 export const isDeep = ({ plan: { parentPlan } }: Writing): boolean =>
   parentPlan !== undefined && namesIn(parentPlan.plan.path).length > 1;
 

@@ -1,4 +1,4 @@
-/** Finds the resources whose records a PUT creates. */
+/** Finds the resources with records that a PUT creates. */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { namesIn } from '../../engine/contract/path-names.ts';
 import { wordsOf } from './envelopes.ts';
@@ -25,8 +25,8 @@ export function withPut(resource: Resource, isAssuming: boolean): Resource {
 }
 
 /**
- * True if each caller may have another single object at this path, such as `/me`. The path has no id, and contains a
- * word such as `me`.
+ * True if the single object at this path, such as `/me`, may differ for each caller. The path does not contain an id,
+ * but a word such as `me`.
  */
 export const isOfCaller = ({ isSingle, path }: Resource): boolean =>
   isSingle === true && namesIn(path).length === 0 && wordsOf(path).some((word) => OF_CALLER.test(word));

@@ -1,6 +1,6 @@
 /**
- * Finds the parameters that filter a list by a range of a field. It recognises them by name and type: `createdAfter`,
- * `maxPrice`, or `from` and `to`.
+ * Finds the parameters that filter a list by a range of a field. The parameters are recognised by name and type:
+ * `createdAfter`, `maxPrice`, or `from` and `to`.
  */
 import type { DocumentSource } from '../../contract/page/source.ts';
 import type { Parameter } from '../../engine/contract/contract.ts';

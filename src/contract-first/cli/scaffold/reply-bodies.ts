@@ -24,7 +24,7 @@ export type ValueFor = (name: string, schema: Schema, isRequired: boolean) => Ch
 
 /**
  * Writes the envelope. `value` is the code at the end of the path of fields.
- * @throws NotWritten if a required field has an unknown meaning
+ * @throws NotWritten if the meaning of a required field is unknown
  */
 export function toEnvelope(
   writing: Writing,
@@ -58,7 +58,7 @@ function toDefault({ source }: Writing, schema: Schema): CheckedCode | undefined
   return preset === undefined ? undefined : toLiteral(preset);
 }
 
-/** Returns the contract's example of a field. Returns undefined if there is none, or without `--assume`. */
+/** Returns the contract's example of a field. Returns undefined if the contract lacks one, or without `--assume`. */
 function assume({ plan, operation, findAssumed }: Writing, name: string, schema: Schema): CheckedCode | undefined {
   const value = findAssumed(schema);
   if (value === undefined) return undefined;
@@ -162,7 +162,7 @@ const isListOfOne = ({ plan: { operations }, operation: { method } }: Writing): 
 
 /**
  * Writes the status and the body of a reply with one record, as fields of the handler's result.
- * @throws NotWritten if the reply has another body, or requires unknown headers
+ * @throws NotWritten if the body of the reply is different, or if the reply requires unknown headers
  */
 export function toReplyBody(writing: Writing, record: CheckedCode): [name: string, value: CheckedCode][] {
   const { plan, operation, source } = writing;

@@ -12,8 +12,8 @@ export interface FoundOperation {
   kind: OperationKind;
   operation: Operation;
   /**
-   * True if the path and the method do not tell what the operation does. Its handler is written only if its body and
-   * its reply show the record.
+   * True if the path and the method do not show the purpose of the operation. The handler is written only if the body
+   * and the reply of the operation show the record.
    */
   isUnusual: boolean;
 }
@@ -23,7 +23,7 @@ export interface ResourcePaths {
   segment: string;
   /** The path of a record. Empty if there is only a list and a create. */
   path: string;
-  /** The path of the create or the list. It may contain ids of other records that own these records. */
+  /** The path of the create or the list, which may contain ids of other records that own these records. */
   base: string;
   /**
    * True if the path leads to a single object, such as `/settings` or `/users/{id}/profile`. A PUT then creates the
@@ -72,8 +72,8 @@ export function findResourcePaths(all: Operation[]): ResourcePaths[] {
 }
 
 /**
- * Finds operations at a path below which there is no path of a record. They are those of a list with a create, or those
- * of a single object. Which of them is decided later, by the reply to the GET.
+ * Finds operations at a path without a path of a record below it: the operations of a list with a create, or those of a
+ * single object. The reply to the GET later decides which of the two they are.
  */
 function toOtherPaths(shape: string, at: Operation[], taken: ReadonlySet<Operation>): ResourcePaths[] {
   const [, segment] = split(shape);
@@ -91,7 +91,7 @@ export function toListPaths({ segment, path, found }: ResourcePaths): ResourcePa
   return { segment, path: '', base: path, found: pick(own, { GET: 'list', POST: 'create' }) };
 }
 
-/** Returns the paths of a single object. It is created by its PUT, or by its POST if there is no PUT. */
+/** Returns the paths of a single object. The PUT creates the object, or the POST if the path lacks a PUT. */
 export function toSinglePaths({ found, ...paths }: ResourcePaths): ResourcePaths {
   const posts = found.filter(({ operation }) => operation.method === 'POST');
   const others = found.filter((one) => !posts.includes(one));
@@ -157,8 +157,8 @@ const split = (shape: string): [start: string, end: string] => {
 };
 
 /**
- * True if a path leads to an owner of records that also have their own path, such as `/maps/{}` for `/maps/{}/spots`
- * and `/spots/{}`.
+ * True if a path leads to an owner of records that also exist at a separate path, such as `/maps/{}` for
+ * `/maps/{}/spots` and `/spots/{}`.
  */
 const isOwner = (path: string, before: string): boolean =>
   path.startsWith(before) && /^(\/[^/{}]+)?\/\{\}$/.test(path.slice(before.length));

@@ -20,17 +20,17 @@ export interface Resource extends RecordWords {
   schema: Schema;
   /** The path of a record. Empty if there is only a list and a create. */
   path: string;
-  /** The path of the create. It may contain ids of other records that own these records. */
+  /** The path of the create, which may contain ids of other records that own these records. */
   base: string;
   /**
-   * The parent resource whose id is in the path of the records, such as the articles in
+   * The parent resource that the path of the records identifies, such as the articles in
    * `/articles/{slug}/comments/{id}`.
    */
   parent?: ParentInPath;
   /** The other path parameters before the record's own id. */
   scopes: string[];
   operations: Map<OperationKind, Operation>;
-  /** The operations whose paths and methods do not tell what they do. */
+  /** The operations with a purpose that their paths and methods do not show. */
   unusual: Set<Operation>;
   /**
    * True if the path leads to a single object. The id of the object is the id in the path, or a constant if there is
@@ -126,7 +126,7 @@ interface Recognising {
   reasons: Map<string, string>;
 }
 
-/** The operations whose replies are searched for the record, in this order. */
+/** The record is searched for in the replies of these operations, in this order. */
 const ORDER: OperationKind[] = ['get', 'list', 'create', 'update', 'replace'];
 
 function toResource(paths: ResourcePaths, { known, source, reasons }: Recognising): Resource | undefined {

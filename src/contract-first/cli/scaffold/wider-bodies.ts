@@ -9,7 +9,7 @@ import { NotWritten, type Writing } from './handler-code.ts';
 
 /**
  * Checks the types of a body's fields.
- * @throws NotWritten if a field of the body has another type than the same field of the record
+ * @throws NotWritten if the type of a field differs between the body and the record
  */
 export function checkTypes({ plan, operation, source }: Writing): void {
   const { properties = {} } = source.flat(plan.schema);

@@ -11,9 +11,9 @@ import { WrittenTests } from './written-tests.ts';
 export interface ServiceWriting {
   /** Writes a file, unless it exists. Returns true if it was written. */
   write: (file: string, text: string) => boolean;
-  /** The arguments by which Node runs `generate`. */
+  /** The arguments that make Node run `generate`. */
   generate: string[];
-  /** The arguments by which Node runs tests. The caller adds the files. */
+  /** The arguments that make Node run tests. The caller adds the files. */
   test: string[];
   hasCollections: boolean;
   /** True with `--assume`: required fields without a source get the contract's examples. */
@@ -22,7 +22,7 @@ export interface ServiceWriting {
 
 /**
  * The maximum number of times that a service is compiled, in addition to twice for each collection: once without its
- * list, and once without the collection. Each time only removes parts, so this is enough.
+ * list, and once without the collection. Because each compilation only removes parts, this number is enough.
  */
 const MOST_ROUNDS = 4;
 
@@ -30,8 +30,8 @@ const fileOf = (id: string) => `handlers/${checkedName(id).text}.ts`;
 const folderOf = ({ name }: WrittenCollection) => `src/${checkedName(name).text}`;
 
 /**
- * Returns the words of an operation in the table: the folder in which its records are stored, and the declared statuses
- * that neither its handler nor the server sends.
+ * Returns the words of an operation in the table: the folder of its stored records, and the declared statuses that
+ * neither its handler nor the server sends.
  */
 function toStored({ id, replies }: Operation, collection: WrittenCollection): string {
   const catalogue = buildCatalogue({});
@@ -48,7 +48,7 @@ function toStored({ id, replies }: Operation, collection: WrittenCollection): st
 const toHandlers = (count: number) => (count === 1 ? '1 handler is' : `${count} handlers are`);
 
 /**
- * Returns a line that counts the stored operations, of those whose handlers were written. Returns no line if no handler
+ * Returns a line that counts the stored operations among those with a written handler. Returns no line if no handler
  * was written.
  */
 function toCounts(stored: number, all: number): string[] {
@@ -74,7 +74,7 @@ export interface WrittenService {
   table: string[];
   /** The error message of `generate`, if it fails even after all collections were removed. */
   failure: string | undefined;
-  /** The collections whose tests pass. */
+  /** The collections with tests that pass. */
   tested: WrittenCollection[];
 }
 
@@ -132,8 +132,8 @@ class ServiceParts {
   }
 
   /**
-   * Removes parts for which `generate` or the compiler fails, until both succeed. Returns the error message of
-   * `generate` if it still fails after all collections were removed.
+   * Removes parts that `generate` or the compiler fails on, until both succeed. Returns the error message of `generate`
+   * if it still fails after all collections were removed.
    */
   async fit(): Promise<string | undefined> {
     const most = MOST_ROUNDS + 2 * this.#collections.length;
@@ -217,7 +217,7 @@ class ServiceParts {
     if (this.#written.has(id)) writeFileSync(fileOf(id), toEmptyHandler(id, reason));
   }
 
-  /** Runs the tests, and removes the tests that fail. Returns the collections whose tests pass. */
+  /** Runs the tests, and removes the tests that fail. Returns the collections with tests that pass. */
   async runTests(): Promise<WrittenCollection[]> {
     await this.#tests.run(this.#writing.test);
     return this.#collections.filter((one) => this.#tests.has(one));

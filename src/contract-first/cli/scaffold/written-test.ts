@@ -26,7 +26,10 @@ import type { FirstRecord } from './first-records.ts';
 import { kindOf } from './handler-code.ts';
 import { idsIn, type OperationKind } from './resource-paths.ts';
 
-/** The start of each `Idempotency-Key`. Several tests may use the same keys, because each test has its own database. */
+/**
+ * The start of each `Idempotency-Key`. Several tests may use the same keys, because every test uses a separate
+ * database.
+ */
 const ONCE = '123e4567-e89b-42d3-a456-4266141740';
 
 export const testFileOf = ({ name }: WrittenCollection): string => `test/${wordsOf(name).join('-')}.test.ts`;
@@ -50,7 +53,7 @@ const toOptionalMember = (value: CheckedCode, field: string): CheckedCode =>
 
 class TestCode {
   readonly #collection: WrittenCollection;
-  /** The collection of the parent whose id is in the path of the records. */
+  /** The collection of the parent that the path of the records identifies. */
   readonly #parent: WrittenCollection | undefined;
   readonly #source: DocumentSource;
   readonly #samples: ReturnType<typeof buildSamples>;
@@ -254,7 +257,7 @@ class TestCode {
 
   /**
    * Writes the argument of a call. If the operation requires a condition header and `given` is undefined, the header
-   * gets a value with which the call succeeds.
+   * gets a value that lets the call succeed.
    */
   #argument(operation: Operation, fields: readonly (readonly [string, CheckedCode])[], given?: string): CheckedCode {
     const condition = given ?? (operation.method === 'GET' ? '"0"' : '*');

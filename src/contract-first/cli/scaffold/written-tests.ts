@@ -10,7 +10,7 @@ import { testFileOf, writeTest } from './written-test.ts';
 const SHARED_SERVER = new URL(`../../testing/shared-server${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Writes a program that runs all tests in one process, with one server. Its last test closes the server, also if a file
+ * Writes a program that runs all tests in one process, with one server. The last test closes the server, even if a file
  * cannot be imported, because the process would otherwise not end.
  */
 function toProgram(files: string[]): string {
@@ -26,8 +26,8 @@ ${imports.join('\n')}
 }
 
 /**
- * Returns the files whose tests failed in the process of all tests. Returns all files if the output does not show them:
- * the process may have ended early.
+ * Returns the files with tests that failed in the process of all tests. Returns all files if the output does not show
+ * them: the process may have ended early.
  */
 function findFailed(files: string[], output: string): string[] {
   const failures = output.match(/^not ok [\s\S]*?^ {2}\.\.\.$/gm) ?? [];
@@ -39,11 +39,11 @@ function findFailed(files: string[], output: string): string[] {
 export class WrittenTests {
   readonly #contract: AnyContract;
   readonly #write: (file: string, text: string) => boolean;
-  /** The collections whose tests were written and not removed. */
+  /** The collections with tests that were written and not removed. */
   readonly #left = new Set<WrittenCollection>();
-  /** All collections. A parent comes before the collections below its path. */
+  /** The list of all collections. A parent comes before the collections below its path. */
   readonly #all: WrittenCollection[] = [];
-  /** The reason for each collection that has no test, unless the collection itself was removed. */
+  /** The reason for each collection without a test, unless the collection itself was removed. */
   readonly #reasons = new Map<WrittenCollection, string>();
 
   constructor(contract: AnyContract, write: (file: string, text: string) => boolean) {
@@ -67,7 +67,7 @@ export class WrittenTests {
     return this.#left.has(collection);
   }
 
-  /** Writes the test of a collection again, without the operations whose handlers were removed. */
+  /** Writes the test of a collection again, without the operations with removed handlers. */
   rewrite(collection: WrittenCollection): void {
     if (this.has(collection))
       writeFileSync(testFileOf(collection), String(writeTest(this.#contract, collection, this.#all)));
