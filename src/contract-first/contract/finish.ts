@@ -84,7 +84,7 @@ export async function finishFile(file: URL, service: TeamParts & { handlers: obj
 
 /**
  * The maximum number of nodes in a schema for glue. Glue copies a schema at each reference to it, so the nodes of the
- * copies count as well. Some schemas in Stripe's contract of 2.5 MB do not fit into memory after this copying.
+ * copies count as well. Some of the schemas in Stripe's contract of 2.5 MB do not fit into memory after this copying.
  */
 const MOST_NODES = 1000;
 const SCHEMA = '#/components/schemas/';
@@ -112,7 +112,7 @@ function toGlueDocument(contract: Pick<AnyContract, 'json' | 'document'>): Docum
 
 /**
  * Removes keywords that glue cannot handle. Glue skips operations with `x-no-fastify-config`, and throws at an `x-`
- * keyword whose value is null or contains `content`.
+ * keyword with a value that is null or contains `content`.
  */
 function withoutTrap(operation: OperationNode): OperationNode {
   const isTrap = (key: string, value: unknown) =>

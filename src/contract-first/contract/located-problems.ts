@@ -12,14 +12,14 @@ import { mayBeInFiles, readFiles } from './read/source.ts';
 import { type SourceLocation, YamlText } from './yaml-locations.ts';
 
 /**
- * Matches a line and column at the start of a problem that the YAML parser has found. The name of another file may
- * precede them.
+ * Matches a line and column at the start of a problem that the YAML parser has found. If the problem is in another
+ * file, the file's name may precede them.
  */
 const AT = /^(?:in (.+?), )?line (\d+), column (\d+): /;
 /** Matches the name of a file and a JSON Pointer into this file, at the start of a problem. */
 const IN = /^in (.+?), #(\/\S*|): /;
 /**
- * Matches a JSON Pointer at the start of a problem's text, if the problem has no `pointer`, such as a correction of
+ * Matches a JSON Pointer at the start of a problem's text, if the problem lacks a `pointer`, such as a correction of
  * `cli/inspect/autofix`.
  */
 const POINTER = /^(\/\S*) /;

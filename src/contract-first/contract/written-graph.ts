@@ -19,10 +19,7 @@ interface Parts {
   root: number;
 }
 
-/**
- * The minimum length of an object's text for which equal objects are written only once. The text of a shorter object is
- * repeated.
- */
+/** Equal objects are written only once if their text has at least this length. A shorter text is repeated. */
 const SHORT = 30;
 
 export function writeGraph(root: object): string {
@@ -50,7 +47,7 @@ function findParts(root: object): Parts {
   const parts: Piece[][] = [];
   const byPieces = new Map<string, number>();
   const byObject = new Map<object, number>();
-  /** The targets of references of recursive schemas. The numbers show the order in which the targets were found. */
+  /** The targets of references of recursive schemas. The targets are numbered in the order of their discovery. */
   const targets = new Map<object, number>();
 
   function numberOf(node: object): number {
@@ -89,8 +86,8 @@ function findParts(root: object): Parts {
 const between = (pieces: Piece[]) => pieces.flatMap((piece, index) => (index > 0 ? [',', piece] : [piece]));
 
 /**
- * Returns the key that marks references in the written text. It is `$shared`, followed by as many `$` as are needed so
- * that no text of the graph contains it.
+ * Returns the key that marks references in the written text. The key is `$shared`, followed by as many `$` as are
+ * needed so that no text of the graph contains it.
  */
 function findMarker(parts: Piece[][]): string {
   const texts = parts.flat().filter((piece) => typeof piece === 'string');

@@ -12,10 +12,7 @@ export interface SourceLocation {
   node: unknown;
 }
 
-/**
- * Keys that the pointer of a problem may omit. For example, the pointer `/name` may stand for
- * `allOf/0/properties/name`.
- */
+/** Keys that the pointer of a problem may omit. For example, the pointer `/name` may mean `allOf/0/properties/name`. */
 const BETWEEN = ['content', 'schema', 'properties', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];
 
 /**
@@ -105,8 +102,8 @@ export class YamlText {
 type YamlPair = Pair<Node, Node | null>;
 
 /**
- * Finds the pair with this key. If there is none, finds a pair whose key has the same meaning, such as a header's name
- * in other letters.
+ * Finds the pair with this key, or otherwise a pair with a key of the same meaning, such as a header's name in other
+ * letters.
  */
 const pairOf = ({ items }: { items: YamlPair[] }, key: string): YamlPair | undefined =>
   items.find((one) => String(one.key) === key) ?? items.find((one) => toMeaning(String(one.key)) === toMeaning(key));

@@ -20,7 +20,7 @@ import { reportServerReplies } from './server-replies.ts';
 import { reportUnfitRecords } from './unfit-records.ts';
 
 /**
- * Checks all operations. Returns warnings about records and replies for which the checks can neither prove that all
+ * Checks all operations. Returns a warning about a record or a reply if the checks can neither prove that all its
  * values fit nor find a value that does not fit. `isLinear` is true if all patterns are known to run in linear time.
  * Then the checks also try long texts against the patterns, and find more errors.
  * @throws ContractError that lists all problems
@@ -32,7 +32,7 @@ export function checkOperations(
   const buildCheck = buildChecks({ isJudged: true, isStrict: contract.isStrict ?? false });
   const compileReply = buildCompileReply(buildCheck);
   const records = toRecords(contract, domain);
-  // Skips a collection whose schema is not in the contract, because no operation of this contract stores its records.
+  // Skips a collection if its schema is not in the contract, because no operation of this contract stores its records.
   const collections = Object.entries(domain).flatMap(([name, { schema, ...description }]) => {
     const stored = records[name]?.shown;
     return stored === undefined || schema === undefined ? [] : [{ description: { ...description, schema }, stored }];
@@ -74,8 +74,8 @@ export function checkOperations(
 }
 
 /**
- * Reports reply headers whose name, or a value listed in their schema, HTTP does not allow. Sending such a header would
- * fail, but only after the handler has stored its changes.
+ * Reports reply headers if HTTP does not allow their name or a value that is listed in their schema. Sending such a
+ * header would fail, but only after the handler has stored its changes.
  */
 function reportHeaders(operation: Operation, report: ReportProblem): void {
   for (const reply of operation.replies) {

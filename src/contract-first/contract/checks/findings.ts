@@ -6,8 +6,8 @@ import { hasColumns, type RecordSchema } from './records.ts';
 
 export interface Finding extends ContractProblem {
   /**
-   * True for an error, false for a warning. It is an error if the check has found a value that does not fit, and if
-   * this value would certainly be stored or sent.
+   * True for an error, false for a warning. The finding is an error if the check has found a value that does not fit,
+   * and if this value would certainly be stored or sent.
    */
   isCertain: boolean;
 }
@@ -31,8 +31,8 @@ export const toFindings = (all: Unfit[], { location, at, proven, unproven, isCer
   }));
 
 /**
- * Finds the collection whose columns are all among the given fields. If there are several such collections, returns the
- * one with the most columns. `isWhole` is true if each of the given fields is a column.
+ * Finds the collection with columns that are all among the given fields. If there are several such collections, returns
+ * the one with the most columns. `isWhole` is true if each of the given fields is a column.
  */
 export function findCollection(
   all: RecordSchema[],
@@ -51,7 +51,7 @@ export function show(value: unknown): string {
 
 const TIMES = ['1970-01-01T00:00:00.000Z', '2026-12-31T23:59:59.999Z'];
 const UUIDS = ['01234567-89ab-4cde-8f01-23456789abcd', 'fedcba98-7654-4321-bfed-cba987654321'];
-/** Examples of ids and revisions. Both start at 1. */
+/** Examples of ids and revisions, which start at 1. */
 const NUMBERS = [1, 1_000_000];
 
 /**

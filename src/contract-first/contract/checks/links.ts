@@ -77,7 +77,7 @@ function mayHave(schema: Schema, [name, ...rest]: string[]): boolean {
 }
 
 /**
- * Reports a header `Location` whose schema rejects the path of every operation. Handlers make such paths with `urlOf`.
+ * Reports a header `Location` if its schema rejects the path of every operation. Handlers make such paths with `urlOf`.
  */
 function reportLocationHeaders(
   { operations, prefix }: ReadContract,

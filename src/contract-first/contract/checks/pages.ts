@@ -1,6 +1,6 @@
 /**
- * Reports operations that list records but whose pages would break the contract: a page has too few or too many items
- * for its schema, or the parameter for the cursor rejects the cursor of the next page.
+ * Reports operations that list records on pages that would break the contract: a page has too few or too many items for
+ * its schema, or the parameter for the cursor rejects the cursor of the next page.
  */
 import type { Operation, Parameter, Reply } from '../../engine/contract/contract.ts';
 import { inAllTypes } from '../../engine/contract/replies.ts';
@@ -20,8 +20,8 @@ import { findCollection } from './findings.ts';
 import { objectFieldsOf, type RecordSchema, successesOf, toClosed } from './records.ts';
 
 /**
- * Reports the orders of a list whose longest cursor does not fit the schema of the cursor's parameter. The problem is
- * an error if clients can choose the order by a query parameter, and otherwise a warning.
+ * Reports an order of a list if its longest cursor does not fit the schema of the cursor's parameter. The problem is an
+ * error if clients can choose the order by a query parameter, and otherwise a warning.
  */
 export function reportCursors(
   operation: Operation,
@@ -76,7 +76,7 @@ function ordersOf(description: AnyDescription, parameters: Parameter[]): { asked
 const MOST_BYTES = 2600;
 const LETTERS = ['x', 'é', '🐕'];
 
-/** Returns the cursor after a record whose fields have the longest values. */
+/** Returns the cursor after a record with the longest values in its fields. */
 function longestCursor(keys: Field[], fields: Record<string, Schema>, checking: Checking): string {
   const longest = keys.map((key) => {
     const values = longValuesOf(keywordsOf(fields[key.name]), key, checking);

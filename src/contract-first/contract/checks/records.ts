@@ -15,8 +15,8 @@ import { partsOf } from '../subsets/impossible.ts';
 import { isSubset } from '../subsets/subsets.ts';
 
 /**
- * Returns the schemas of records by collection. Omits a collection whose schema is not in the contract, because it
- * stores nothing.
+ * Returns the schemas of records by collection. Omits a collection if its schema is not in the contract, because such a
+ * collection stores nothing.
  */
 export function toRecords(contract: ReadContract, domain: AnyDomain): Record<string, RecordSchemas> {
   const { document } = contract;
@@ -40,8 +40,8 @@ function findSchema({ document, operations }: ReadContract, name: string): Schem
 }
 
 /**
- * The schema of a column's values by the type of the column. It is used if the description names no schema of the
- * contract for the column.
+ * The schema of a column's values by the type of the column, for columns without a schema of the contract in the
+ * description.
  */
 const FREE: Record<ColumnType, Schema> = {
   int64: { type: 'integer', format: 'int64' },
@@ -100,7 +100,7 @@ export function toClosed(stored: Schema): Schema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** The description of a collection whose schema is in the contract, and the resolved schema of its records. */
+/** The description of a collection with a schema in the contract, and the resolved schema of its records. */
 export interface RecordSchema {
   description: AnyDescription & { schema: string };
   stored: Schema;
@@ -126,8 +126,8 @@ const UNSTORABLE: { [Type in ColumnType]?: Unstorable } = {
 };
 
 /**
- * Reports fields with values that their column cannot store. Skips fields that the store sets, and collections whose
- * schema lacks a column.
+ * Reports fields with values that their column cannot store. Skips fields that the store sets, and collections with a
+ * schema that lacks a column.
  */
 export function reportUnstorableFields(
   { description: { schema, columns }, stored }: RecordSchema,
@@ -150,8 +150,8 @@ export function reportUnstorableFields(
 }
 
 /**
- * Reports fields of a JSON body that would be lost silently. The operation replies with a record, but the record has no
- * such field, so the field is neither stored nor sent back. If only the handler needs the field, the contract marks it
+ * Reports fields of a JSON body that would be lost silently. The operation replies with a record, but the record lacks
+ * the field, so the field is neither stored nor sent back. If only the handler needs the field, the contract marks it
  * with `writeOnly`.
  */
 export function reportUnstoredFields(

@@ -24,8 +24,8 @@ interface Sampled extends Pick<AnyDescription, 'columns'> {
 const MOST_RECORDS = 500;
 
 /**
- * Returns one record with only the required fields, one with all fields, and copies of both in which one field has
- * another sample value. Returns no records if a field has another type in `wanted`, because then a handler converts its
+ * Returns one record with only the required fields, one with all fields, and copies of both with another sample value
+ * in one field. Returns no records if the type of a field differs in `wanted`, because then a handler converts its
  * values.
  */
 export function recordsFor(

@@ -25,7 +25,7 @@ export const toServerCodes = (catalogue: Catalogue): [code: string, kind: { stat
   Object.entries(catalogue).filter(([code, { status }]) => !(code in GENERAL) && status !== 405);
 
 /**
- * Finds codes in the contract's `Error` schema that have no status. TypeScript would report an error where such a code
+ * Finds codes in the contract's `Error` schema that lack a status. TypeScript would report an error where such a code
  * is used, but not that the status is missing.
  */
 export function findUnknownCodes({ document }: ReadContract, domain: AnyDomain): ContractProblem[] {
@@ -46,15 +46,15 @@ type Named = Pick<Reply, 'status'>;
 export type Replying = Pick<Operation, 'path' | 'deprecation'> & { replies: Named[] };
 
 /**
- * True if the server can send the code in this operation. It sends `gone` only after a sunset date. It sends 404 only
- * if the path has a parameter, namely for an empty parameter.
+ * True if the server can send the code in this operation. The server sends `gone` only after a sunset date, and 404
+ * only if the path contains a parameter, namely for an empty parameter.
  */
 const mayBe = (code: string, status: number, { path, deprecation }: Pick<Operation, 'path' | 'deprecation'>) =>
   (code !== 'gone' || deprecation?.sunset !== undefined) && (status !== 404 || path.includes('{'));
 
 /**
  * Returns the error codes that are sent with this reply: all codes of its status. For `4XX` and `default`, these are
- * the codes whose status has no more specific reply.
+ * the codes with a status that no more specific reply covers.
  */
 export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue): Catalogue =>
   Object.fromEntries(
@@ -65,10 +65,10 @@ export const codesOf = (reply: Named, operation: Replying, catalogue: Catalogue)
 
 /**
  * The longest message of an error, by error code. The message of `invalid_request` contains names of fields in the
- * body, so it can be any text of up to 8 KB. All other messages are short constants.
+ * body, so it can be any text of up to 8 KB. The other messages are short constants.
  */
 const LONGEST_MESSAGES = { invalid_request: `body.\u0000\n"\u00e9\u{1f415} ${'x'.repeat(7900)}` };
-/** 20 problems, the most that one error lists. Their JSON Pointers lead into all parts of a request. */
+/** 20 problems, the most that one error lists, with JSON Pointers into all parts of a request. */
 const PROBLEMS = Array.from({ length: 20 }, (_, index) => {
   const pointer = ['', '/x', `/${'x'.repeat(390)}`, '/~1\u0000', '/0'][index % 5];
   const code = ['required', 'unknown', 'maxLength', 'inexact', 'not'][index % 5] as string;
@@ -90,8 +90,8 @@ const MADE_BY_TEAM = 'what toErrorBody in src/errors.ts makes of ';
 export const isOfErrors = ({ words }: ContractProblem): boolean => words.includes(`: ${MADE_BY_TEAM}`);
 
 /**
- * Reports errors whose body does not fit a reply. Most replies would give the same problem, so `reported` collects the
- * reported problems, and each is reported only for the first reply.
+ * Reports errors with a body that does not fit a reply. Most replies would give the same problem, so `reported`
+ * collects the reported problems, and each is reported only for the first reply.
  */
 export function reportUnfitErrors(
   compiled: CompiledReply,
@@ -117,7 +117,7 @@ export function failuresOf(code: ErrorCode, catalogue: Catalogue): HttpError[] {
   return failures.map((failure) => failure.settle(catalogue));
 }
 
-/** Returns the problem of the shortest or the longest error whose body does not fit; undefined if both fit. */
+/** Returns the problem of the shortest or the longest error if its body does not fit; undefined if both fit. */
 export const findUnfitBody = (
   compiled: CompiledReply,
   toBody: ErrorForm['toBody'],
@@ -150,8 +150,8 @@ type Fields = Record<string, unknown>;
 
 /**
  * Returns a copy of the value with only the fields that the contract names. An object keeps all fields if the contract
- * names none of them. `described` lists the int64 maps that describe this value. Their keys are the named fields, also
- * behind recursive references.
+ * names none of them. `described` lists the int64 maps that describe this value. The keys of the maps are the named
+ * fields, including the fields that a recursive reference leads to.
  */
 function namedIn(value: unknown, described: Int64Map[]): unknown {
   if (!isNode(value)) return value;
@@ -169,7 +169,7 @@ const isEmpty = (body: unknown): boolean =>
 
 /** Keywords that restrict a text so much that it cannot be a message for people. */
 const NARROW = ['enum', 'const', 'format', 'pattern'];
-/** Matches keywords whose subschemas describe the body itself, its fields or its items. */
+/** Matches keywords with subschemas that describe the body itself, its fields or its items. */
 const INSIDE = /^((all|any|one)Of|properties|additionalProperties|items|prefixItems)$/;
 
 /** Returns the path of the first field of a body that may be any text, such as `body.message`. */

@@ -19,14 +19,14 @@ import type { AnyDomain } from '../../store/tables/description.ts';
 import { reportInOperation } from '../read/operations.ts';
 import { codesOf, type Replying, reportUnfitErrors, toServerCodes } from './server-errors.ts';
 
-/** Matches the media types other than JSON in which the server can send errors. */
+/** Matches the media types, other than JSON, that errors of the server can have. */
 export const TEXT = /^text\/(plain|html)$/;
 
 export const RETRY_AFTER = ['1', '86400'];
 
-/** Statuses of replies that have the header `WWW-Authenticate`, the challenge. */
+/** Statuses of replies with the header `WWW-Authenticate`, the challenge. */
 const CHALLENGED = [401, 403] as const;
-/** Statuses of replies that have the header `Retry-After`. */
+/** Statuses of replies with the header `Retry-After`. */
 export const RETRIED = [429, 503];
 
 interface ServerRepliesOptions {
@@ -110,7 +110,7 @@ function isMet(code: string, status: number, { path, security, parameters, body,
 
 /**
  * Returns the headers that the server sends with this reply and that the reply does not declare. Every reply to a
- * request with a key has the headers of the key's rate limit.
+ * request with a key contains the headers of the key's rate limit.
  */
 function undeclaredHeaders(reply: Reply, { replies, security }: Operation, statuses: number[]): string[] {
   const isFor = (status: number) => statuses.includes(status) && replyFor(replies, status) === reply;
@@ -142,7 +142,8 @@ export const declaredHeader = ({ headers }: Pick<Reply, 'headers'>, name: string
   Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 
 /**
- * Reports a header of the server whose values do not fit its schema. Skips a header that the contract does not declare.
+ * Reports a header of the server if its values do not fit its schema. Skips a header that the contract does not
+ * declare.
  */
 export function reportHeader(
   buildCheck: BuildCheck,

@@ -18,7 +18,7 @@ import { hasColumns, objectFieldsOf, type RecordSchema, recordsIn, successesOf }
 import { recordsFor } from './sample-records.ts';
 import { findUnfitReplies } from './unfit-replies.ts';
 
-/** The maximum number of comparisons for the proofs of one contract. This number of comparisons takes some seconds. */
+/** The maximum number of comparisons for the proofs of one contract, which take some seconds. */
 const MOST_STEPS = 100_000;
 
 /**
@@ -65,8 +65,8 @@ function ofStore({ description: { schema, columns }, stored }: RecordSchema, che
 }
 
 /**
- * Finds the collection that stores the body of a request. It is the collection whose record is in the reply to this
- * request, or in the reply to a GET of the same path.
+ * Finds the collection that stores the body of a request. The record of this collection is in the reply to the request,
+ * or in the reply to a GET of the same path.
  */
 function findRecord(operation: Operation, operations: Operation[], all: RecordSchema[]) {
   const reading = operations.filter(({ method, path }) => method === 'GET' && path === operation.path);

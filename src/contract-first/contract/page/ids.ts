@@ -1,5 +1,5 @@
 /**
- * Makes unique ids for the HTML elements of a page. The id of an operation's element is its operationId. All other ids
+ * Makes unique ids for the HTML elements of a page. The id of an operation's element is its operationId. The other ids
  * differ from the operationIds.
  */
 export function buildIds(operations: Iterable<string>) {
@@ -15,7 +15,7 @@ export function buildIds(operations: Iterable<string>) {
     return id;
   }
 
-  /** Returns the id of an object or a tag. It is the same at each call with the same name. */
+  /** Returns the id of an object or a tag, which is the same at each call with the same name. */
   function known(kind: string, name: string): string {
     const text = `${kind}-${name}`;
     const id = made.get(text) ?? add(text);

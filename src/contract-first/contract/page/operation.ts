@@ -37,8 +37,8 @@ export interface ClientProgram {
 }
 
 /**
- * Renders a sample of a request or a reply. The page's script translates requests into other languages; `recipe` tells
- * the script which program of the guide this is.
+ * Renders a sample of a request or a reply. The page's script translates requests into other languages; `recipe` names
+ * the program of the guide for the script.
  */
 export function renderFigure(
   text: Html | string,
@@ -140,7 +140,7 @@ function toParameters(page: PageContext, operation: Operation): Html[] {
   });
 }
 
-/** Renders the fields of the body's first media type, because the other types usually have the same fields. */
+/** Renders the fields of the body's first media type, because the fields of the other types are usually the same. */
 function toBody(page: PageContext, { id, body }: Operation, { requestBody }: OperationNode): Html | undefined {
   const { description, content = {} } = page.follow(requestBody) ?? {};
   const [media] = Object.values(content);
@@ -174,7 +174,8 @@ ${toBodies(page, reply)}</details>
 const toFirstSentence = (text: string): string => (text.trim().split(/(?<=\.)\s|\n/)[0] as string).replace(/\.$/, '');
 
 /**
- * Renders samples of a reply's bodies. A media type after the first is shown only if the contract has an example of it.
+ * Renders samples of a reply's bodies. A media type after the first is shown only if the contract contains an example
+ * of it.
  */
 function toBodies(page: PageContext, { content = {} }: ResponseNode): Html[] {
   const isWritten = ({ example, examples }: MediaNode) => example !== undefined || examples !== undefined;

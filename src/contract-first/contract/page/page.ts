@@ -95,7 +95,7 @@ export function makePage(contract: AnyContract, folder: URL): Promise<Buffer> {
   return toBrotli(Buffer.from(renderPage(contract, paths, changes, programs)));
 }
 
-/** Finds the programs in the README of a client. Each is a block of code with an operationId after its language. */
+/** Finds the programs in the README of a client: the blocks of code with an operationId after their language. */
 function findPrograms(readme: string): ClientProgram[] {
   const language = `${/^# (.*)/.exec(readme)?.[1] ?? 'With the'} client`;
   const blocks = readme.matchAll(/^```\w+ (\S+)\n([\s\S]*?)\n```/gm);
@@ -352,7 +352,10 @@ function toClients(clients: readonly string[]): Html {
 <p>Each is one file that tries again within bounds, and adds nothing twice; its README says how it is used.</p><ul>${rows}</ul></section>`;
 }
 
-/** Renders the change log without its title, because the page has its own, and with its headings one level deeper. */
+/**
+ * Renders the change log without its title, because the section already shows a title, and with its headings one level
+ * deeper.
+ */
 const toChanges = (page: PageContext, changes: string): Html =>
   html`<section id="page-changes" class="guide">${toHeading('h2', 'page-changes', 'Changes')}
 ${page.toProse(changes.replace(/^# .*\n/, '').replace(/^##/gm, '###'))}</section>`;

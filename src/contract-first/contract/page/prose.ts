@@ -41,7 +41,7 @@ export function buildProse(targets: Targets) {
 const toRow = (targets: Targets) => (row: string, code: string) =>
   targets.has(code) ? `<tr id="${targets.get(code)}">\n<td>` : row;
 
-/** Splits a Markdown text at its second-level headings. The text before the first heading has an empty title. */
+/** Splits a Markdown text at its second-level headings. The text before the first heading gets an empty title. */
 export function splitTopics(text = ''): { title: string; text: string }[] {
   return text.split(/^## /m).map((part, index) => {
     const title = index === 0 ? '' : (part.split('\n', 1)[0] as string);

@@ -1,7 +1,7 @@
 /**
  * Adds example programs to the guide: a loop over pages, a retry, the handling of errors, and the handling of rate
- * limits. A program is only added if the contract has the operations and fields for it. The page's script translates
- * the programs into other languages.
+ * limits. A program is added only if the contract contains the operations and fields for it. The page's script
+ * translates the programs into other languages.
  */
 import type { Operation } from '../../engine/contract/contract.ts';
 import { isKey } from '../../engine/contract/document.ts';
@@ -21,7 +21,7 @@ export interface Recipe {
 
 /**
  * For each recipe: an expression for the titles of the topics that it belongs to, its name, and a text. If the
- * contract's guide has no such topic, the recipe gets its own topic with this text.
+ * contract's guide lacks such a topic, the recipe gets its own topic with this text.
  */
 const TOPICS: [title: RegExp, name: string, words: string][] = [
   [/\bpag(e|in)/i, 'Pages', 'Each page leads to the next one. Go on until there is none.'],
@@ -121,7 +121,7 @@ const findQuery = ({ parameters }: Operation, names: RegExp) =>
 const CURSORS = /^(cursor|after|starting_?after|(page|next|continuation)_?token|marker)$/i;
 const NEXT_CURSORS = /^((next|end)_?)?(cursor|((page|continuation)_?)?token|marker)$|^next$/i;
 
-/** Renders a loop over pages whose body contains the cursor of the next page. */
+/** Renders a loop over pages with the cursor of the next page in the body. */
 function toCursorPages(page: PageContext, operation: Operation): Html | undefined {
   const parameter = findQuery(operation, CURSORS);
   const [field] = fieldsOf(page, operation).all.find(([name, schema]) => {

@@ -31,7 +31,7 @@ export interface SampleValues extends RequestValues {
 
 const encode = (value: unknown) => encodeURIComponent(toText(value).toWellFormed());
 
-/** Returns a query parameter as `name=value`, encoded in its style. Some styles give several pairs. */
+/** Returns a query parameter as `name=value`, encoded in its style, or as several such pairs in some styles. */
 function toPairs({ name, writing }: Pick<Parameter, 'name' | 'writing'>, value: unknown): string[] {
   const own = encode(name);
   if (writing === 'json' && isNode(value)) return [`${own}=${encode(stringify(value))}`];
@@ -51,7 +51,7 @@ interface SampleRequest {
   url: string;
   /** The names and values of the headers, without keys. */
   headers: [name: string, value: string][];
-  /** The body; undefined if the operation does not have one. */
+  /** The body; undefined for an operation without a body. */
   body: { content: Content; media: MediaNode } | undefined;
 }
 

@@ -200,7 +200,7 @@ const FORMATS: Record<string, string> = {
   byte: 'YWJj',
 };
 
-/** Texts that many patterns allow. A sample may repeat such a text or cut it, to have an allowed length. */
+/** Texts that many patterns allow. A sample may repeat such a text or cut it to an allowed length. */
 const TEXTS = 'string text a A 1 ABC a-b a_1 1.0 1.0.0 en-US /a #ffffff +15550100'.split(' ');
 
 /** Makes a text that fits the schema. Returns undefined if none of the known texts does. */

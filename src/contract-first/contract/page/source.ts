@@ -69,7 +69,7 @@ export function toSource({ json }: Pick<AnyContract, 'json'>): DocumentSource {
 }
 
 /**
- * Builds a function that merges the subschemas of an `allOf`. If the schema itself has no description, the merged
+ * Builds a function that merges the subschemas of an `allOf`. If the schema itself lacks a description, the merged
  * schema gets the descriptions of all subschemas.
  */
 function buildJoinParts() {

@@ -12,8 +12,8 @@ const FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)$/i;
 const TYPE = /^[a-z]+\/[\w.!#$&^+-]+$/i;
 
 /**
- * Returns the way in which the server reads a body: as JSON, as a form, or as bytes. A form whose schema has `format:
- * binary` is read as bytes.
+ * Returns how the server reads a body: as JSON, as a form, or as bytes. A form with `format: binary` in its schema is
+ * read as bytes.
  */
 export function bodyKindOf(type: string, schema: Schema): Content['kind'] {
   if (isJson(type)) return 'json';
@@ -40,7 +40,7 @@ export function toTypes(
   });
 }
 
-/** Reports a raw body whose schema has rules such as `minLength`, because the server does not check raw bodies. */
+/** Reports a raw body if its schema has rules such as `minLength`, because the server does not check raw bodies. */
 export function reportRawBody(schema: Schema, type: string, name: string, report: ReportProblem): void {
   const { type: kind = 'string', format = 'binary', contentMediaType: _type, ...others } = keywordsOf(schema);
   const isFree =
@@ -58,8 +58,8 @@ export function isForm(schema: Schema): schema is Keywords & { properties: Recor
 }
 
 /**
- * Reports a form that the server cannot read. The server reads fields of simple types, fields with JSON, and files.
- * Each may occur several times.
+ * Reports a form that the server cannot read. The server reads fields of simple types, fields with JSON, and files. A
+ * field may occur several times.
  */
 export function reportForm(schema: Schema, encoding: MediaNode['encoding'], report: ReportProblem): void {
   if (!isForm(schema)) {

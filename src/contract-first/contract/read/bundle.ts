@@ -66,7 +66,7 @@ export class ContractFiles extends BaseResolver {
   }
 }
 
-/** The file that a node of the bundle comes from, and the keys that lead to the node in that file. */
+/** The file that contains a node of the bundle, and the keys that lead to the node in that file. */
 interface Origin {
   file: string;
   keys: string[];
@@ -111,8 +111,9 @@ class ReadFiles extends ContractFiles {
 }
 
 /**
- * Redocly's configuration without rules. It gets the path of this file, because Redocly loads `@theme/plugin.js` from
- * the folder of the configuration. The default is the current folder, where a third party's code may be.
+ * Redocly's configuration without rules. The configuration gets the path of this file, because Redocly loads
+ * `@theme/plugin.js` from the folder of the configuration. The default is the current folder, where a third party's
+ * code may be.
  */
 const loadNoRules = () => createConfig({ rules: {} }, { configPath: fileURLToPath(import.meta.url) });
 
@@ -120,7 +121,7 @@ export interface Bundle {
   document: unknown;
   /** The files in the bundle, except the contract's main file. */
   files: string[];
-  /** A problem for each reference whose file or target is missing, and for each file that is not YAML. */
+  /** A problem for each reference to a missing file or target, and for each file that is not YAML. */
   missing: string[];
   /** A message for each schema that was renamed, because two files used its name for different schemas. */
   renamed: string[];

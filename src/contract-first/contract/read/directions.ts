@@ -11,7 +11,7 @@ export const HIDDEN = { readOnly: 'read-only', writeOnly: 'write-only' };
 
 /**
  * Caches, because several schemas may contain the same subschema. `hidden` maps a schema to its derived schema.
- * `silent` contains the schemas in which no field has the keyword.
+ * `silent` contains the schemas without the keyword in any field.
  */
 const known = {
   readOnly: { hidden: new WeakMap<object, Keywords>(), silent: new WeakSet<object>() },
@@ -19,9 +19,9 @@ const known = {
 };
 
 /**
- * Derives a schema without the fields that have the keyword `readOnly` or `writeOnly`. Their schemas are replaced by
- * one that rejects all values (our keyword `hidden`), and their names are removed from `required`. Returns the same
- * object if no field has the keyword.
+ * Derives a schema without the fields with the keyword `readOnly` or `writeOnly`. The schemas of these fields are
+ * replaced by one that rejects all values (our keyword `hidden`), and their names are removed from `required`. Returns
+ * the same object if the keyword does not occur.
  */
 export function withoutFields(word: Word, schema: Keywords): Keywords;
 export function withoutFields(word: Word, schema: Schema): Schema;
@@ -35,7 +35,7 @@ export function withoutFields(word: Word, schema: Schema): Schema {
 
 /**
  * Hides the fields with the keyword. `names` also lists the hidden fields of other subschemas for the same object,
- * because a field may be in one subschema of an `allOf` and its name in `required` of another.
+ * because one subschema of an `allOf` may describe a field that a second subschema lists in `required`.
  */
 function hide(word: Word, schema: Keywords, names: string[]): Keywords {
   const target = targetOf(schema);
@@ -56,7 +56,7 @@ function namesOf(word: Word, schema: Schema): string[] {
   });
 }
 
-/** True if the schema or a schema inside it has the keyword. If not, adds all visited schemas to `silent`. */
+/** True if the keyword is in the schema or in a schema inside it. If not, adds all visited schemas to `silent`. */
 function mentions(word: Word, schema: Keywords): boolean {
   const { silent } = known[word];
   const seen = new Set([schema]);

@@ -1,5 +1,5 @@
 /**
- * Reports keywords whose value has a wrong type, such as a text instead of a schema, before other code reads them. Also
+ * Reports keywords with a value of a wrong type, such as a text instead of a schema, before other code reads them. Also
  * reports two mistakes with 64-bit integers: a field that is an int64 in one alternative and another number in the
  * next, and keywords that are not supported for int64.
  */
@@ -50,12 +50,12 @@ const KEYWORD_TYPES: KeywordType[] = [
   { keywords: ['enum'], fits: isList, words: 'a list of values' },
 ];
 
-/** Schemas that were visited and have no mistake. */
+/** Visited schemas without a mistake. */
 const sound = new WeakSet<object>();
 
 /**
- * Reports keywords with a value of a wrong type in a schema and in all schemas that it contains. Returns true if there
- * are none.
+ * Reports keywords with a value of a wrong type in a schema and in all schemas that it contains. Returns false if any
+ * are found.
  */
 export function reportKeywordTypes(root: unknown, name: string, report: ReportProblem): boolean {
   const seen = new Set<object>();

@@ -13,7 +13,7 @@ import { toPointerToken } from '../../json/pointer.ts';
 import { mapPaths } from './normal-form.ts';
 
 interface Extension {
-  /** Matches the JSON Pointers of the nodes that may have the keyword. */
+  /** Matches the JSON Pointers of the nodes that may contain the keyword. */
   where: RegExp;
   allowedIn: string;
   fits: (value: unknown) => boolean;

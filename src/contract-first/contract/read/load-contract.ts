@@ -104,7 +104,7 @@ export function resolveDocument(document: Document, report: ReportProblem): Reso
   }
 }
 
-/** Returns the path of the first server, such as `/v1`. It may be empty. */
+/** Returns the path of the first server, such as `/v1` or an empty text. */
 function toPrefix({ servers = [] }: Document, report: ReportProblem): string {
   const [server = ROOT_SERVER] = servers;
   if (typeof server.url !== 'string') {

@@ -63,7 +63,7 @@ export function mapPaths(document: Document, map: (item: PathItem, path: string)
 }
 
 /**
- * Returns a path without the names of its parameters. Clients cannot tell paths apart that differ only in these names.
+ * Returns a path without the names of its parameters. For clients, paths that differ only in these names are the same.
  */
 export const withoutNames = (path: string) => path.replace(PATH_PARAMETER, '{}');
 
@@ -74,7 +74,7 @@ export function withPathNames(document: Document): Document {
   if (odd.length === 0) return document;
   const paths = Object.entries(document.paths).map(([path, item]) => {
     const rewritten = withNames(path);
-    // If the document already has a path of this name, the build reports both as duplicates.
+    // If the document already contains a path of this name, the build reports both as duplicates.
     if (!odd.includes(path) || rewritten in document.paths) return [path, item];
     const renamed = <Node extends { parameters?: ParameterNode[] }>(node: Node): Node =>
       node.parameters ? { ...node, parameters: rename(node.parameters, document) } : node;
@@ -105,7 +105,7 @@ const MOST_LETTERS = 200;
 const ID = new RegExp(`^[A-Za-z][\\w-]{0,${MOST_LETTERS - 1}}$`);
 
 /**
- * Gives a new id to each operation whose id is missing, is a duplicate, or cannot be a file name. Handlers, routes and
+ * Gives a new id to an operation if its id is missing, is a duplicate, or cannot be a file name. Handlers, routes and
  * types are named after the ids.
  */
 export function withIds(document: Document): Document {
@@ -133,8 +133,8 @@ export function withIds(document: Document): Document {
 }
 
 /**
- * Returns the path item that `$ref` leads to, or the item itself if it has no `$ref`. Two paths may refer to the same
- * path item. Then its operations occur twice, with the same ids.
+ * Returns the path item that `$ref` leads to, or the item itself if it does not contain a `$ref`. Two paths may refer
+ * to the same path item. Then its operations occur twice, with the same ids.
  */
 export function resolvedItem(item: PathItem, document: object, seen = new Set<PathItem>()): PathItem {
   const target = isNode(item) && !seen.has(item) ? lookUp(document, item.$ref) : undefined;
@@ -157,9 +157,9 @@ const toWords = (text: string): string =>
     .join('');
 
 /**
- * Removes the bodies of GET and HEAD requests, because they have no meaning (RFC 9110, section 9.3.1), OpenAPI 3.0
+ * Removes the bodies of GET and HEAD requests, because they are meaningless (RFC 9110, section 9.3.1), OpenAPI 3.0
  * ignores them, and Fastify does not read them. Also puts HEAD first in each path item. For a GET route, Fastify adds a
- * HEAD route if the path does not have one yet, so the contract's own HEAD route must be added before.
+ * HEAD route if the path still lacks one, so the contract's own HEAD route must be added before.
  */
 export function withGetAndHead(document: Document): Document {
   const withoutBody = ({ requestBody: _, ...operation }: OperationNode): OperationNode => operation;

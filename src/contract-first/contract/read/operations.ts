@@ -170,9 +170,8 @@ function reportRepeated(replies: Reply[], report: ReportProblem): void {
 }
 
 /**
- * Reads the media types of a request's body. Some types have a schema that the server cannot check. If the body also
- * has a JSON type, such a type is left out, and requests with it are answered with 415. Otherwise the type is a build
- * error.
+ * Reads the media types of a request's body. If the server cannot check the schema of a type, but the body also allows
+ * JSON, the type is left out, and requests with it are answered with 415. Without JSON, such a type is a build error.
  */
 function toBody(source: BodyNode | undefined, report: ReportProblem): Body | undefined {
   if (!source) return undefined;
@@ -197,8 +196,8 @@ function toBody(source: BodyNode | undefined, report: ReportProblem): Body | und
 }
 
 /**
- * Reports an `x-successor` whose path has parameters: the server sends the URL of the successor without filling in
- * values.
+ * Reports an `x-successor` if its path contains parameters: the server sends the URL of the successor without filling
+ * in values.
  */
 function reportSuccessors(operations: Map<string, Operation>, report: ReportProblem): void {
   for (const operation of operations.values()) {

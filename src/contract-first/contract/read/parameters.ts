@@ -27,7 +27,8 @@ const IGNORED = ['accept', 'content-type', 'authorization'];
 
 /**
  * Reads the parameters of an operation. `sources` lists the parameters of the path item first: a parameter of the
- * operation overrides one with the same name and location. `isPaged` is true if replies have a link to the next page.
+ * operation overrides one with the same name and location. `isPaged` is true if replies contain a link to the next
+ * page.
  */
 export function toParameters(
   path: string,
@@ -122,7 +123,7 @@ function toWriting({
 
 /**
  * Returns the end of a message with the name of the first field that is neither simple nor an array of simple values.
- * Returns an empty text if there is no such field.
+ * If every field is allowed, returns an empty text.
  */
 function oddFieldIn(schema: Schema = true): string {
   const { properties = {} } = mergeAllOf(schema);
@@ -132,7 +133,7 @@ function oddFieldIn(schema: Schema = true): string {
 
 const isField = (field: Schema) => isSimple(field) || isList(field);
 
-/** True if a schema describes an object whose fields are all simple values or arrays of simple values. */
+/** True if a schema describes an object with only simple values and arrays of simple values as its fields. */
 function isFlat(schema: Schema): boolean {
   const { properties = {}, additionalProperties = {} } = mergeAllOf(schema);
   const { anyOf, oneOf } = keywordsOf(schema);

@@ -17,14 +17,14 @@ import { toPointerOf } from '../../json/pointer.ts';
 /** Keywords that other code expects in the schema itself, not in its `allOf`. */
 const KIND = /^(type|format)$/;
 
-/** Returns a copy of the node in which references are replaced by their targets. `Kind` is the type of the node. */
+/** Returns a copy of the node, with each reference replaced by its target. `Kind` is the type of the node. */
 type Resolve = <Kind>(node: Kind, report: ReportProblem) => Kind;
 
 const known = new WeakMap<object, Resolve>();
 
 /**
- * Returns the function that replaces references of a document. It is the same function at each call for a document, so
- * that a record and a reply that refer to the same schema get the same object.
+ * Returns the function that replaces references of a document, which is the same function at each call for a document,
+ * so that a record and a reply that refer to the same schema get the same object.
  */
 export function resolveOf(document: object): Resolve {
   const resolve = known.get(document) ?? buildResolve(document);
@@ -42,7 +42,7 @@ export function buildResolve(document: unknown): Resolve {
    * The problems of faulty targets, by reference. A problem is reported for every operation that refers to the target.
    */
   const faults = new Map<string, { words: string; pointer: string }>();
-  /** The targets that are being resolved, each with the JSON Pointer at which its reference was found. */
+  /** The targets that are being resolved, each with the JSON Pointer of the reference to it. */
   const open = new Map<string, string>();
 
   return function resolveNode(root, reportAny) {
@@ -87,7 +87,8 @@ export function buildResolve(document: unknown): Resolve {
 }
 
 /**
- * The maximum length of a chain of references. All code that follows schemas is recursive, and would exhaust the stack.
+ * The maximum length of a chain of references. Without a maximum, a chain could exhaust the stack, because all code
+ * that follows schemas is recursive.
  */
 const MOST_REFERENCES = 500;
 
@@ -116,7 +117,7 @@ const OTHER_COMPONENT = /^#\/components\/(?!schemas\/)\w+\/[^/]+$/;
 
 /**
  * Returns the keywords that apply next to a reference to a parameter, a response or another component than a schema.
- * All others are ignored (OpenAPI 3.1, section 4.8.23).
+ * The other keywords are ignored (OpenAPI 3.1, section 4.8.23).
  */
 const wordsOf = (beside: Keywords): Keywords =>
   Object.fromEntries(Object.entries(beside).filter(([key]) => /^(summary|description|x-.*)$/.test(key)));
@@ -125,8 +126,8 @@ const isDiscriminated = (schema: Keywords): schema is Discriminated =>
   Boolean(schema.discriminator?.propertyName && Array.isArray(schema.oneOf ?? schema.anyOf));
 
 /**
- * Returns a schema whose values fit both the target of a `$ref` and the keywords next to the `$ref`. The target becomes
- * a subschema in `allOf`, because some keywords would change their meaning next to those of the other schema.
+ * Returns a schema with values that fit both the target of a `$ref` and the keywords next to the `$ref`. The target
+ * becomes a subschema in `allOf`, because some keywords would change their meaning next to those of the other schema.
  */
 function combine(target: Keywords, beside: Keywords): Keywords {
   if (Object.keys(beside).every((key) => ANNOTATION.test(key))) return { ...target, ...beside };
@@ -188,9 +189,9 @@ function mayHave(name: string, schema: Schema): boolean {
 }
 
 /**
- * Returns the values of the discriminator's field that select this alternative (`branch`). They come from the mapping.
- * If the mapping does not name the alternative, they come from the field's `enum` or `const`, and otherwise from the
- * last segment of the alternative's reference.
+ * Returns the values of the discriminator's field that select this alternative (`branch`). The mapping lists these
+ * values. If the mapping does not name the alternative, the field's `enum` or `const` gives the values, and otherwise
+ * the last segment of the alternative's reference.
  */
 function namesOf(
   reference: Schema | undefined,
@@ -217,8 +218,9 @@ export const withTrueReferences = <Kind>(document: Kind, json: string): Kind =>
   hasFalseReferences(json, document) ? withoutFalseReferences(document) : document;
 
 /**
- * True if a document may contain keys such as `$ref` that are data. It searches for a `$ref` that does not lead to a
- * component, and for keys such as `$id`. `json` is the same document as text, because a text is faster to search.
+ * True if a document may contain keys such as `$ref` that are data. The function searches for a `$ref` that does not
+ * lead to a component, and for keys such as `$id`. `json` is the same document as text, because a text is faster to
+ * search.
  */
 function hasFalseReferences(json: string, document: unknown): boolean {
   if (/"\$(id|anchor|dynamicRef|dynamicAnchor|schema)":/.test(json)) return true;

@@ -14,14 +14,14 @@ import { toPointerOf } from '../../json/pointer.ts';
 const SCOPE = /^[!#-&(-+\--[\]-~]+$/;
 
 /**
- * Matches the name of a header, a query parameter or a cookie that contains a key. All of them must be valid as a name
- * of a header (RFC 9110, section 5.6.2).
+ * Matches the name of a header, a query parameter or a cookie that contains a key. Every such name must be valid as the
+ * name of a header (RFC 9110, section 5.6.2).
  */
 const KEY_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
  * The location of the key in a request, by the name of the security scheme. Undefined for an unsupported scheme. Two
- * schemes with the same location have the same object.
+ * schemes with the same location share one object.
  */
 export type KeyLocations = Map<string, KeyLocation | undefined>;
 
@@ -115,7 +115,7 @@ export const isNoKey = (alternatives: Requirement[]) => (parameter: { in: string
     [alternative, ...alternative.alsoNeeded].some(({ location }) => locationKey(location) === locationKey(parameter)),
   );
 
-/** Returns the names of the schemes whose tokens another issuer makes: OAuth 2 and OpenID Connect. */
+/** Returns the names of the schemes with tokens from another issuer: OAuth 2 and OpenID Connect. */
 export function toTokenSchemes(resolved: ResolvedDocument): string[] {
   const { securitySchemes } = resolved.components;
   return [...schemesIn(resolved)].filter((name) => /^(oauth2|openIdConnect)$/.test(securitySchemes[name]?.type ?? ''));

@@ -14,8 +14,8 @@ export interface ContractSource {
   /** The contract as JSON, with every digit of its numbers. */
   json: string;
   /**
-   * The offsets where the value of `servers` starts and ends in a YAML file. If there is no `servers`, both are the
-   * offset where it can be inserted.
+   * The offsets where the value of `servers` starts and ends in a YAML file. Without `servers`, both are the offset
+   * where `servers` can be inserted.
    */
   serversAt?: [start: number, end: number] | undefined;
   /** The bundle, if the contract is in several files. */
@@ -80,7 +80,7 @@ async function readYaml(text: string) {
   const options = { intAsBigInt: true, merge: true };
   const [document, another] = [...new Composer(options).compose(tokens, true, text.length)] as [Document, Document?];
   // Only the first error is reported, because it causes the later ones. A warning about an unknown tag counts as an
-  // error, because the parser then reads the value as if it had no tag.
+  // error, because the parser then reads the value as if the tag were missing.
   const [fault] = [...document.errors, ...document.warnings];
   if (fault) throw new ContractError([`${toPosition(text, fault.pos[0])}: ${fault.message}`]);
   if (another)

@@ -10,14 +10,14 @@ import { reportKeywordTypes } from './keyword-types.ts';
 import { mapPaths, resolvedItem } from './normal-form.ts';
 
 /**
- * The validator for all contracts. It is shared because compiling OpenAPI's schema takes longer than the rest of a
+ * The validator for all contracts, which is shared because compiling OpenAPI's schema takes longer than the rest of a
  * start.
  */
 const VALIDATOR = new Validator();
 const { validate } = Validator.prototype;
 type Errors = Parameters<typeof toFaults>[0];
 /**
- * The private method of the validator that ignores references. Its public method `validate` follows recursive
+ * The private method of the validator that ignores references. The public method `validate` follows recursive
  * references without end.
  */
 interface Compiled {
@@ -65,8 +65,8 @@ export async function findInvalid(document: Record<string, unknown>): Promise<Co
   if (reference !== undefined)
     return { words: `$ref ${reference} is not in this document`, pointer: findReference(reference, document) };
   const problems = describe(errors);
-  // The validator has found errors only in parts that no operation uses. It stops at the first error, so the paths are
-  // checked once more without these parts.
+  // The validator has found errors only in parts that no operation uses. The validator stops at the first error, so the
+  // paths are checked once more without these parts.
   if (problems.length === 0) problems.push(...describe(findErrors(whole.paths)));
   if (problems.length > 0) throw new ContractError(problems);
   return undefined;
@@ -79,7 +79,9 @@ function withItems(document: Record<string, unknown>): Record<string, unknown> {
     : document;
 }
 
-/** Finds the first reference whose percent-encoding is not UTF-8. The validator's error does not name it. */
+/**
+ * Finds the first reference with percent-encoding that is not UTF-8, because the validator's error does not name it.
+ */
 const malformedOf = (document: object): string | undefined =>
   [...JSON.stringify(document).matchAll(/"\$ref":"(.*?)"/g)]
     .map(([, $ref]) => $ref as string)
@@ -122,8 +124,8 @@ function findErrors(paths: unknown): Errors {
 }
 
 /**
- * Returns the first fault of an operation whose references are resolved, with its pointer inside the operation. Does
- * not check schemas.
+ * Returns the first fault of an operation with resolved references, with its pointer inside the operation. Does not
+ * check schemas.
  */
 function findFault(operation: object): Fault | undefined {
   const [fault] = toFaults(findErrors({ '/': { get: operation } }));
@@ -141,8 +143,8 @@ interface Part {
 }
 
 /**
- * Reports the faults of an operation, and returns true if there are none. A component is checked in each operation that
- * uses it.
+ * Reports the faults of an operation, and returns true for an operation without faults. A component is checked in each
+ * operation that uses it.
  */
 export function isValidOperation(item: PathItem, operation: OperationNode, report: ReportProblem): boolean {
   const problems = partsOf(item, operation).flatMap(findPartProblems);
@@ -163,7 +165,7 @@ function findPartProblems({ name, pointer, at, alone }: Part): ContractProblem[]
   return [{ words: `${name}:${within} ${fault.words}`, pointer: pointer + inside }];
 }
 
-/** Splits an operation into its parts. Each is checked alone, because the validator stops at the first fault. */
+/** Splits an operation into its parts, which are checked separately because the validator stops at the first fault. */
 function partsOf(item: PathItem, { parameters = [], requestBody, responses = {} }: OperationNode): Part[] {
   return [
     ...[...(item.parameters ?? []), ...parameters].map((one) => ({

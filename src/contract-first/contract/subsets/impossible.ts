@@ -8,7 +8,7 @@ import { scopeOf, subschemasOf, targetOf, toInnerPointer } from '../../engine/sc
 import { patternsIn } from './keyword-subsets.ts';
 import { isClosed } from './subsets.ts';
 
-/** Keywords whose subschemas may reject all values on purpose. */
+/** Keywords with subschemas that may reject all values on purpose. */
 const CONDITIONS = ['not', 'if'];
 
 export function reportImpossible(schema: Schema, name: string, buildCheck: BuildCheck, report: ReportProblem): void {
@@ -31,7 +31,7 @@ const QUICK = /^[^(*+?{]*(?:[*+?{][^(*+?{]*)?$/;
 /** True if all patterns of a schema are quick, so that values can be tried. A slow pattern could run for years. */
 export const isQuick = (schema: Schema | undefined): boolean => patternsIn(schema).every((one) => QUICK.test(one));
 
-/** Keywords whose subschemas may have a default that the server fills in. */
+/** Keywords with subschemas that may contain a default for the server to fill in. */
 export const FILLED = ['properties', 'items', 'allOf', 'additionalProperties'];
 
 /** Reports a default that does not fit its own schema: each request that omits the value would be answered with 400. */
@@ -92,7 +92,7 @@ export function reportUnmetRequired(
 
 /**
  * Reports a schema of a reply that requires a field without describing it. No handler can return such an object,
- * because the generated type of the reply does not have the field.
+ * because the generated type of the reply lacks the field.
  */
 export function reportUnsendable(schema: Schema, name: string, report: ReportProblem, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return;

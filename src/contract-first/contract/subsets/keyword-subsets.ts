@@ -1,5 +1,5 @@
 /**
- * Rules that prove that all values of one schema (`given`) fit a keyword of another schema (`outer`). A rule for
+ * Rules that prove that all values of one schema (`given`) fit a keyword of a second schema (`outer`). A rule for
  * `type`, `enum` or a limit reads only this keyword. A rule for fields, items or conditions also reads the keywords
  * that this keyword depends on.
  */
@@ -48,7 +48,7 @@ function isDependent(outer: Keywords, given: Keywords, fits: Fits): boolean {
   });
 }
 
-/** True if in every list of `given`, the number of items that fit `contains` is within the limits of `outer`. */
+/** True if in every list of `given`, the limits of `outer` allow the number of items that fit `contains`. */
 function isContained(outer: Keywords, given: Keywords, fits: Fits, keyword: string): boolean {
   const { contains, minContains = 1, maxContains = Infinity } = outer;
   const { contains: own, minContains: least = 1, maxContains: most = Infinity } = given;
@@ -70,8 +70,8 @@ function isOfItems(outer: Keywords, given: Keywords, fits: Fits, keyword: string
 }
 
 /**
- * Returns the schema of a field. It may allow too many values if a pattern in `patternProperties` is invalid or too
- * slow, so that it is unknown whether the pattern matches the field's name.
+ * Returns the schema of a field. The schema may allow too many values if a pattern in `patternProperties` is invalid or
+ * too slow, so that it is unknown whether the pattern matches the field's name.
  */
 export function fieldOf(name: string, { properties = {}, patternProperties, additionalProperties }: Keywords): Schema {
   const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : [];
@@ -104,8 +104,8 @@ function isOfFields(outer: Keywords, given: Keywords, fits: Fits, keyword: strin
 }
 
 /**
- * Matches keywords whose meaning depends on other keywords of the same schema. Two schemas with an equal keyword of
- * this list may therefore still accept different values.
+ * Matches keywords with a meaning that depends on other keywords of the same schema. Two schemas with an equal keyword
+ * of this list may therefore still accept different values.
  */
 export const JOINT =
   /^(contains|(min|max)Contains|if|then|else|items|prefixItems|additionalProperties|unevaluated(Items|Properties))$/;
@@ -177,8 +177,8 @@ export const patternsIn = (schema: Schema | undefined): string[] =>
   );
 
 /**
- * Returns an upper bound for the number of ways in which a pattern can match a text of this length. A repetition such
- * as `a*` can end after any letter. A repeated group can choose among all its alternatives again at each letter, so the
+ * Returns an upper bound for the number of ways to match a text of this length with a pattern. A repetition such as
+ * `a*` can end after any letter. A repeated group can choose among all its alternatives again at each letter, so the
  * number grows exponentially with the length.
  */
 function waysThrough(pattern: string, length: number): number {
@@ -191,7 +191,8 @@ function waysThrough(pattern: string, length: number): number {
 }
 
 /**
- * Matches an escape sequence or a class such as `[a-z]`, which may be unclosed. Each stands for one letter of the text.
+ * Matches an escape sequence or a class such as `[a-z]`, which may be unclosed. Every match represents one letter of
+ * the text.
  */
 const LETTER = /\\.|\[(?:\\.|[^\]\\])*\]?/gs;
 
@@ -207,7 +208,7 @@ export function isWithinLimit(keyword: string, limit: unknown, one: unknown): bo
   return keyword === 'maximum' && isAtLeast(bound, number);
 }
 
-/** Proves that every value of `given` fits the keyword of `outer`. Returns false if there is no proof. */
+/** Proves that every value of `given` fits the keyword of `outer`. Returns false without a proof. */
 export type SubsetRule = (outer: Keywords, given: Keywords, fits: Fits, keyword: string) => boolean;
 
 const isNoLower: SubsetRule = (outer, given, _fits, keyword) =>
@@ -239,7 +240,7 @@ export const RULES: Record<string, SubsetRule> = {
     isAtLeast(minProperties as Bound, outer.minProperties as Bound),
   maxProperties: isNoHigher,
   required: ({ required = [] }, given) => required.every((name) => given.required?.includes(name)),
-  // `if` alone has no effect.
+  // `if` alone does not restrict values.
   if: () => true,
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: isConditioned,
@@ -259,7 +260,8 @@ const isAmong = (given: Keywords, values: unknown[] = []): boolean =>
   valuesOf(given)?.every((one) => values.some((other) => isDeepStrictEqual(one, other))) ?? false;
 
 /**
- * Returns the first integer beyond an exclusive limit. Returns the limit itself if the schema also allows fractions.
+ * Returns the first integer that an exclusive limit allows. Returns the limit itself if the schema also allows
+ * fractions.
  */
 const nextTo = (bound: Bound, step: bigint, { type }: Keywords): Bound =>
   type === 'integer' && bound !== undefined && Number.isInteger(Number(bound)) ? BigInt(bound) + step : bound;

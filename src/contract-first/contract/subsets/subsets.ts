@@ -110,7 +110,7 @@ const RULES = new Map<string, SubsetRule>(
 );
 
 /**
- * True if every value of `given` is proven to fit one keyword of `outer`. If `RULES` has no rule for the keyword, only
+ * True if every value of `given` is proven to fit one keyword of `outer`. If `RULES` lacks a rule for the keyword, only
  * an equal value of the keyword in `given` is a proof.
  */
 function holds(keyword: string, outer: Keywords, given: Keywords): boolean {
@@ -127,8 +127,8 @@ const namesOf = (given: Keywords): Schema[] =>
     : [given.propertyNames ?? true];
 
 /**
- * Returns the same text for equal values; a number and a `bigint` of the same value count as equal. All objects give the
- * same text, so different texts prove that two values differ.
+ * Returns the same text for equal values; a number and a `bigint` of the same value count as equal. The text is the
+ * same for all objects, so different texts prove that two values differ.
  */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_name, inner) => {

@@ -6,7 +6,7 @@ import { partsOf } from './impossible.ts';
 import { fieldOf, isMatch, patternsIn, valuesOf } from './keyword-subsets.ts';
 import { isSubset, type Steps } from './subsets.ts';
 
-/** A field with values that may not fit the other schema. It can also be the compared value itself. */
+/** A field with values that may not fit the other schema, or the compared value itself. */
 export interface Unfit {
   /** The path from the compared value to the field: `.zip`, or empty for the value itself. */
   path: string;
@@ -29,7 +29,7 @@ export interface Compared {
 }
 
 /**
- * Finds the fields of `given` with values that do not fit `wanted`. Null always fits, because it stands for an absent
+ * Finds the fields of `given` with values that do not fit `wanted`. Null always fits, because it represents an absent
  * field. If the schemas have different types or listed values, nothing is returned, because then TypeScript already
  * forces the handler to convert the values.
  */
