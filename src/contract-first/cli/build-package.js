@@ -24,8 +24,8 @@ function readPackageFiles() {
 }
 
 /**
- * Writes only files that have changed. Each file is replaced in one step, because a running server may load it at the
- * same time.
+ * Writes only files that have changed. Every changed file is replaced in one step, because a running server may load it
+ * at the same time.
  */
 export async function buildPackage(folder = join(PACKAGE, 'dist')) {
   const made = new Set(['cli/recheck.cjs']);

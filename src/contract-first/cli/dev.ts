@@ -54,8 +54,8 @@ async function restart(): Promise<void> {
 let working = Promise.resolve();
 
 /**
- * Builds a function that runs `work` once for all changes within `TOGETHER`. The work starts only after all earlier
- * work has ended, so that a server never starts while `generate` still writes files for its contract.
+ * Builds a function that runs `work` once for all changes in the time `TOGETHER`. The work starts only after all
+ * earlier work has ended, so that a server never starts while `generate` still writes files for its contract.
  */
 function soon(work: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -75,8 +75,8 @@ function reportErrors(count: number): void {
 }
 
 /**
- * Runs `generate` in another process. It loads the service's modules, and one process would load a module only once,
- * even after changes.
+ * Runs `generate` in another process, because `generate` loads the service's modules, and one process would load a
+ * module only once, even after changes.
  */
 async function generate(): Promise<void> {
   const command = [...process.execArgv, process.argv[1] as string, 'generate'];

@@ -1,7 +1,7 @@
 /**
- * `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and writes its reference page. It
- * runs in its own process. `dev` finishes a contract repeatedly, and one process would not load the changed modules of
- * the service again.
+ * `node finish.js FOLDER CONTRACT` finishes the contract for the program in a folder, and writes its reference page.
+ * The script runs in its own process, because `dev` finishes a contract repeatedly, and one process would not load the
+ * changed modules of the service again.
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

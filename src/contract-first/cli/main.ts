@@ -17,8 +17,8 @@ const LINTER: Tool[] = ['@redocly/openapi-core', 'ts-blank-space'];
 const ANY_NUMBER = [0, Number.POSITIVE_INFINITY] as const;
 
 /**
- * Runs a command if its tools are installed. Some modules, such as `build.js`, do their work when they are imported,
- * and set the exit code themselves.
+ * Runs a command if its tools are installed. Modules such as `build.js` do their work when they are imported, and set
+ * the exit code themselves.
  */
 const having =
   (tools: Tool[], load: (call: CommandCall) => Promise<unknown>): Command['run'] =>

@@ -29,10 +29,10 @@ const TOOLS: Tool[] = [
   'typescript',
 ];
 
-/** The options by which Node runs tests in TypeScript. */
+/** The options that let Node run tests in TypeScript. */
 const TEST = [`--import=${new URL('typescript/register.js', import.meta.url)}`, '--test'];
 
-/** The scripts in package.json. They must also run on Windows, so they use no shell syntax. */
+/** The scripts in package.json, without shell syntax, because they must also run on Windows. */
 const SCRIPTS = {
   generate: 'contract-first generate',
   build: 'contract-first build',
@@ -187,7 +187,7 @@ const NOT_SERVED =
   'The contract is not served as it is: change it as the table says, and run this command again. Nothing was written.';
 
 /**
- * The codes of the errors that are thrown if reading the contract needs a tool that is not installed yet. This happens
+ * The codes of the errors that are thrown if reading the contract needs a tool that is not installed yet, which happens
  * for a contract in several files, or if an earlier run has written `src/errors.ts`.
  */
 const WAITS_FOR_TOOLS = ['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'];
@@ -197,7 +197,7 @@ interface ReadGiven {
   /** True if the contract cannot be served as it is. */
   isRefused: boolean;
   /**
-   * The contract as it was read and judged. Undefined if the service already has the contract, or if reading it must
+   * The contract as it was read and judged. Undefined if the contract is already in the service, or if reading it must
    * wait for tools.
    */
   inspected?: Inspected;
@@ -292,7 +292,7 @@ async function writeHandlers({ 'no-collections': hasNone = false, assume = false
   return { isGenerated: failure === undefined, first: toPrintableLines(first) };
 }
 
-/** The maximum number of files in a folder whose names are printed. */
+/** The maximum number of file names that are printed for a folder. */
 const MOST_FILES = 20;
 
 /**
@@ -310,7 +310,7 @@ class FileList {
     return write(file, text, count <= MOST_FILES);
   };
 
-  /** Returns a line for each folder in which not all names of files were printed. */
+  /** Returns a line for each folder with file names that were not printed. */
   toRest(): string[] {
     const rest = [...this.#counts].map(([key, count]) => [key, count - MOST_FILES] as const);
     return rest.filter(([, count]) => count > 0).map(([key, count]) => `${key}/: ${count} more files`);

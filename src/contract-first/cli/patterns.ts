@@ -61,8 +61,8 @@ function findFault(pattern: string, maxLength = Number.POSITIVE_INFINITY, budget
   const isLate = budget.left < budget.one;
   const degree = degreeOf(expression, budget);
   if (degree === undefined) {
-    // Advises a second run if earlier patterns have used up the steps. Their verdicts are stored, so a second run has
-    // more steps for the remaining patterns.
+    // Advises a second run if earlier patterns have used up the steps. The verdicts on earlier patterns are stored, so
+    // a second run has more steps for the remaining patterns.
     const [steps, again] = isLate ? [' in the steps that others left', 'run it again, or '] : ['', ''];
     const most = bound && `add maxLength: ${longest(bound.degree, bound.size)} at most, or `;
     return `is too complex to tell${steps} whether it would stop the server: ${again}${most ?? ''}write it with fewer groups, alternatives and counts`;
@@ -105,7 +105,7 @@ const newBudget = (): Budget => ({ one: 3_000_000, left: 10_000_000 });
  */
 const MOST_STATES = 10_000;
 
-/** The stored verdicts: the exponent of each expression. Null means infinity, because JSON has no infinity. */
+/** The stored verdicts: the exponent of each expression. Null means infinity, because JSON cannot express infinity. */
 let degrees: Record<string, number | null> | undefined;
 
 /**
@@ -164,8 +164,8 @@ function boundOf({ source }: RegExp): { degree: number; size: number } | undefin
 
 /**
  * Asks the checker for the exponent. The checker reads the clock after each step, and stops after a number of
- * milliseconds. This function replaces the clock by a counter of the reads, so that the limit is a number of steps, and
- * a busy machine gives the same verdict.
+ * milliseconds. `ask` replaces the clock by a counter of the reads, so that the limit is a number of steps, and a busy
+ * machine gives the same verdict.
  */
 function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
   const limit = Math.min(budget.one, budget.left);
@@ -184,7 +184,10 @@ function ask({ source, flags }: RegExp, budget: Budget): number | undefined {
   }
 }
 
-/** Reads the stored verdicts. Returns an empty object if there is no file yet, or if another process is writing it. */
+/**
+ * Reads the stored verdicts. Returns an empty object if the file does not exist yet, or if another process is writing
+ * it.
+ */
 function readDegrees(): Record<string, number | null> {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));

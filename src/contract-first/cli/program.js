@@ -51,8 +51,8 @@ export const readProgram = () => readFilesIn(PARTS);
 
 /**
  * Returns an error message if `clients/` contains something other than files and folders. The server sends this folder
- * to everybody, and a symbolic link in it could lead to any file of the machine. Returns undefined if there is no such
- * entry.
+ * to everybody, and a symbolic link in it could lead to any file of the machine. Without such an entry, returns
+ * undefined.
  */
 export function findUnfitClient(contract) {
   const clients = join(dirname(contract), 'clients');
@@ -66,7 +66,7 @@ export function findUnfitClient(contract) {
 }
 
 /**
- * Writes the program to a folder. This folder must be inside the project, because the program imports packages from the
+ * Writes the program to a folder, which must be inside the project, because the program imports packages from the
  * project's node_modules.
  */
 export async function writeProgram(folder, files = readProgram()) {

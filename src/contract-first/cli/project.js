@@ -14,16 +14,13 @@ export class ProjectError extends Error {
   }
 }
 
-/** Reads package.json. @throws ProjectError if there is none */
+/** Reads package.json. @throws ProjectError if it is missing */
 export function readPackage() {
   if (existsSync('package.json')) return JSON.parse(readFileSync('package.json', 'utf8'));
   throw new ProjectError(`There is no package.json in ${process.cwd()}: go to the folder of the service.`);
 }
 
-/**
- * Returns the path of the contract, such as `openapi/books.yaml`. @throws ProjectError if there is none, or more than
- * one
- */
+/** Returns the path of the contract, such as `openapi/books.yaml`. @throws ProjectError if there is not exactly one */
 export function findContract() {
   const { contract } = readPackage();
   if (contract !== undefined) return checkContract(contract);

@@ -1,4 +1,4 @@
-/** Loads the files of a service that decide whether its contract is valid. Each of them may be missing. */
+/** Loads the files of a service that decide whether its contract is valid. Any of these files may be missing. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +22,7 @@ export async function loadTeamParts(): Promise<LoadedParts> {
   return { domain, toErrorBody, verifyToken, unimplemented: findUnimplemented() };
 }
 
-/** Finds the operations whose handler is still `notImplemented`. Reads only the texts of the handlers. */
+/** Finds the operations with a handler that is still `notImplemented`. Reads only the texts of the handlers. */
 function findUnimplemented(): ReadonlySet<string> {
   const files = existsSync('handlers') ? readdirSync('handlers').filter((name) => name.endsWith('.ts')) : [];
   const isEmpty = (file: string) =>

@@ -1,5 +1,5 @@
 /**
- * Finds the development tools. They are devDependencies of a service, because a server does not need them. As optional
+ * Finds the development tools, which are devDependencies of a service, because a server does not need them. As optional
  * peer dependencies of this package, npm would install them in production as well.
  */
 import { createRequire } from 'node:module';

@@ -14,7 +14,7 @@ export interface Unservable {
   ofContract: ContractProblem[];
   /** Problems that the team must solve in `src/errors.ts`. */
   ofTeam: ContractProblem[];
-  /** Warnings about requests, records and replies for which it is not proven that the values of one fit the next. */
+  /** Warnings about requests, records and replies without a proof that the values of one fit the next. */
   warnings: ContractProblem[];
 }
 

@@ -101,8 +101,8 @@ const compareResponses: CompareRule<Responses> = function* (before = {}, after =
     else {
       // RFC 9110, section 15: a client treats an unknown status as the x00 of its class.
       yield { location, what: 'was added', effect: FINE };
-      // If the old version had no entry for this status, a range or `default` described the status. The new reply must
-      // not break clients that expect a reply of that description.
+      // If the old version did not list this status, a range or `default` described the status. The new reply must not
+      // break clients that expect a reply of that description.
       const general = before[generalOf(status, before)];
       if (!general) continue;
       const isMissable = ({ required }: HeaderNode, name: string) =>
@@ -166,8 +166,8 @@ function sent(name: string): CompareRule<Record<string, Record<string, PathItem>
 }
 
 /**
- * Removes the entries whose key begins with `x-`, unless the value is an object. An object may be a webhook, a callback
- * or a path item with such a name.
+ * Removes the entries with a key that begins with `x-`, unless the value is an object. An object may be a webhook, a
+ * callback or a path item with such a name.
  */
 const withoutNotes = <Value>(node?: Record<string, Value>): Record<string, Value> =>
   dropped(node, (value, key) => key.startsWith('x-') && !isNode(value));
@@ -205,7 +205,7 @@ const CONTRACT = byKey({
   tags: always(FOR_READERS),
   servers: compareServers,
   webhooks: function* (before: PathItems = {}, after: PathItems = {}, location: string) {
-    // A webhook is compared like a callback with one URL. This URL is empty, because the contract does not name it.
+    // A webhook is compared like a callback with one URL, which is empty because the contract does not name the URL.
     const [old, now] = [before, after].map((items) =>
       Object.fromEntries(Object.entries(withoutNotes(items)).map(([name, item]) => [name, { '': item }])),
     );
@@ -342,7 +342,7 @@ export function prefixesOf(servers = [ROOT_SERVER]): string[] {
 const originOf = ({ url }: ServerNode): string => /^([a-z]+:\/\/[^/]+|\{\w+\})/.exec(url)?.[0] ?? '';
 
 /**
- * Finds security schemes that only have a new name, and gives them their old names in the new contract, because
+ * Finds security schemes that only changed their names, and gives them their old names in the new contract, because
  * requests do not contain these names. Also returns a compatible change for each of them.
  */
 function withSchemesOf(before: Document, after: Document): [contract: Document, renamed: ContractChange[]] {
@@ -366,7 +366,7 @@ function withSchemesOf(before: Document, after: Document): [contract: Document, 
   return [withSchemeNames(after, names), renamed];
 }
 
-/** Compares the security schemes. All other components are compared as parts of the operations that use them. */
+/** Compares the security schemes. The other components are compared as parts of the operations that use them. */
 function* compareSchemes(before: Document, after: Document): ContractChanges {
   for (const [name, old, now] of pairs(before.components?.securitySchemes, after.components?.securitySchemes)) {
     if (old && now) yield* SCHEME(toScheme(old), toScheme(now), `security scheme ${name}`, 'request', '');

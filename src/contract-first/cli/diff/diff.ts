@@ -43,8 +43,8 @@ function toEntry({ version, released, changes }: Comparison): string {
 }
 
 /**
- * Makes a command that prints its result and returns the exit code. Its arguments are a contract and the folder of
- * releases. Without arguments, it uses those of the service.
+ * Makes a command that prints its result and returns the exit code. The arguments of the command are a contract and the
+ * folder of releases. Without arguments, the command uses those of the service.
  */
 const printing =
   (work: (contract: string, folder: string) => Promise<[text: string, code: number]>) =>

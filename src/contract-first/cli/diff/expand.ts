@@ -6,21 +6,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, type Keywords, keywordsOf, type Schema } from '../../engine/schema/json.ts';
 import { isData, isNames, lookUp } from '../../engine/schema/keys.ts';
 
-/** Keys whose values are only documentation. */
+/** Keys with values that are only documentation. */
 export const DOCUMENTATION_KEYS = new Set([
   ...['title', 'summary', 'description', 'example', 'examples', 'externalDocs', '$comment', 'bearerFormat'],
 ]);
 
-/** The key under which an expanded schema keeps its name in `components`. */
+/** The key that keeps the name of an expanded schema in `components`. */
 export const COMPONENT_NAME = 'name of the schema';
 
-/**
- * Matches keys outside of schemas whose value is an object with names as keys. `isNames` knows the other keys of this
- * kind.
- */
+/** Matches keys, outside of schemas, for an object with names as keys. `isNames` knows the other keys of this kind. */
 const NAMING = /^(paths|webhooks|variables)$/;
 
-/** Keywords whose meaning depends on other keywords of the same schema. Merging schemas would change their meaning. */
+/**
+ * Keywords that depend on other keywords of the same schema. Merging schemas would change the meaning of these
+ * keywords.
+ */
 const COUPLED = ['if', 'then', 'else', 'contains', 'prefixItems', 'unevaluatedItems', 'patternProperties'];
 
 /** Keywords of a schema that depend on the subschemas in its `allOf`. */
@@ -74,7 +74,7 @@ function withoutName(part: Schema): Schema {
 
 /**
  * Merges the subschemas of an `allOf`, and the keywords next to it (the last of `parts`), into one schema that allows
- * the same values. If one schema cannot express some keywords, they stay in an `allOf`.
+ * the same values. If one schema cannot express some keywords, these remain in an `allOf`.
  */
 function merge(parts: Schema[]): Schema {
   if (parts.includes(false)) return false;
@@ -107,7 +107,7 @@ function merge(parts: Schema[]): Schema {
 
 /**
  * True if the keywords of a subschema keep their meaning in a merged schema, next to the keywords of the other
- * subschemas. `own` consists of the keywords next to `allOf`. These already depend on all subschemas.
+ * subschemas. `own` consists of the keywords next to `allOf`, which already depend on all subschemas.
  */
 function isMergeable(part: Keywords, own: Keywords, parts: Keywords[]): boolean {
   if (COUPLED.some((key) => key in part)) return false;

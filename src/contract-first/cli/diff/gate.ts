@@ -34,7 +34,7 @@ const compareVersions = (one: string, other: string) => one.localeCompare(other,
 
 /**
  * Returns the contract and the folder of releases: those on the command line, or those of the project.
- * @throws ProjectError if the project has no contract
+ * @throws ProjectError for a project without a contract
  */
 export function filesToCompare([
   contract = findContract(),
@@ -130,7 +130,7 @@ const HEADINGS = {
   documentation: 'Compatible (documentation):',
 };
 
-/** Writes the report for a reviewer. Each change is listed once, with all locations where it occurs. */
+/** Writes the report for a reviewer. A change is listed only once, with all locations where it occurs. */
 export function renderComparison({ version, released, changes, ofStoredRecords, problems }: Comparison): string {
   const lines = [released ? `Version ${version}, compared with the released ${released}:` : 'Nothing is released yet.'];
   for (const [verdict, heading] of Object.entries(HEADINGS)) {

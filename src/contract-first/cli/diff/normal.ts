@@ -1,6 +1,6 @@
 /**
  * Normalises a contract for the comparison: chooses one notation where OpenAPI allows several, and removes keywords
- * whose value is their default.
+ * that repeat their default.
  */
 import { toTypes } from '../../contract/read/bodies.ts';
 import { toCurrent, withoutNames } from '../../contract/read/normal-form.ts';
@@ -26,12 +26,12 @@ import { lookUp } from '../../engine/schema/keys.ts';
 
 export const NO_KEY = 'no key';
 
-/** The key under which a compared reply has the media type that the server usually sends. */
+/** The key for the media type that the server usually sends, in a compared reply. */
 export const SENT_TYPE = 'content type that is sent';
 
 /**
- * The key under which a compared reply has its first media type, if the server usually sends another type. Generated
- * clients may use the first type.
+ * The key for the first media type of a compared reply, if the server usually sends another type. Generated clients may
+ * use the first type.
  */
 export const FIRST = 'content type that is listed first';
 
@@ -44,8 +44,8 @@ const IGNORED = /^header\.(accept|content-type|authorization)$/;
 const DEPRECATION = ['deprecated', 'x-deprecated-at', 'x-sunset', 'x-successor'];
 
 /**
- * An operation in its normalised form for the comparison. It includes everything that the operation inherits from its
- * path item and from the contract.
+ * An operation in its normalised form for the comparison, with everything that the operation inherits from its path
+ * item and from the contract.
  */
 export interface Comparable {
   operationId: string;
@@ -136,7 +136,7 @@ export function toComparable(before: Document, after: Document, today: string) {
 
 /**
  * Returns each security requirement as a text. A client must fulfil one of them, with all schemes that the text names.
- * If there are no requirements, the only text is `no key`.
+ * Without requirements, the only text is `no key`.
  */
 function toWaysIn(requirements: SecurityNode[] = []): string[] {
   const ways = requirements.map((requirement) =>
@@ -208,15 +208,15 @@ const mapEntries = <Value>(
   map: (key: string, value: Value) => [string, Value],
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).map(([key, value]) => map(key, value)));
 
-/** Returns the object without the entries for which `isOfKind` is true. */
+/** Returns the object without the entries that fulfil `isOfKind`. */
 export const dropped = <Value>(
   node: Record<string, Value> = {},
   isOfKind: (value: Value, key: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(node).filter(([key, value]) => !isOfKind(value, key)));
 
 /**
- * Removes keywords whose value is their default. If the schema allows neither lists nor objects, also removes
- * `explode`, which then has no effect.
+ * Removes keywords that repeat their default. If the schema allows neither lists nor objects, also removes `explode`,
+ * which then has no effect.
  */
 function withoutUsual<Node extends ValueNode & { style?: string }>(node: Node, style: string): Node {
   const explode = (node.style ?? style) === 'form';

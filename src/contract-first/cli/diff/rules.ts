@@ -33,7 +33,7 @@ export const UNKNOWN = breaking('No rule judges this, so it counts as breaking.'
 export const FINE: Effect = { verdict: 'compatible', why: 'Clients work as before.' };
 export const FOR_READERS: Effect = { verdict: 'documentation', why: 'Only people read it.' };
 
-/** Pairs the old and the new value of each name. A value is undefined if its version does not have the name. */
+/** Pairs the old and the new value of each name. A value is undefined if its version does not contain the name. */
 export function pairs<Part>(
   before: Record<string, Part> = {},
   after: Record<string, Part> = {},
@@ -68,10 +68,10 @@ function show(value: unknown): string {
 export type Direction = 'request' | 'response';
 export type ContractChanges = Generator<ContractChange, void>;
 
-/** A node of the contract that may have the keyword `required`, or a schema that is `true` or `false`. */
+/** A node of the contract that may contain the keyword `required`, or a schema that is `true` or `false`. */
 type Node = boolean | { required?: unknown };
 
-/** Compares the old and the new value of a key. It is called only if the values differ. */
+/** Compares the old and the new value of a key. A rule is called only if the values differ. */
 export type CompareRule<Value> = (
   before: Value | undefined,
   after: Value | undefined,
@@ -102,8 +102,8 @@ export function effectOf(relation: NonNullable<ValuesRelation>, direction: Direc
 const isOfOthers = (key: string) => key.startsWith('x-') && !isOurs(key);
 
 /**
- * Makes a rule that compares a node key by key, each by its own rule. If a key has no rule, its change has the effect
- * `otherwise`. By default this is breaking, so that a change of an unknown key is not overlooked.
+ * Makes a rule that compares a node key by key, each by its own rule. A change of a key without a rule gets the effect
+ * `otherwise`. By default this effect is breaking, so that a change of an unknown key is not overlooked.
  */
 export function byKey(rules: Rules, otherwise: Effect = UNKNOWN): CompareRule<Record<string, unknown>> {
   return function* (before, after, location, direction) {

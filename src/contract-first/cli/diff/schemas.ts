@@ -149,7 +149,7 @@ function withFieldsOf(schema: Keywords, { fields }: Keywords): Keywords {
 }
 
 /**
- * True if the change has an effect that a proof can disprove. For example, the removed type null may still be allowed
+ * True for a change with an effect that a proof can disprove. For example, the removed type null may still be allowed
  * by `anyOf`.
  */
 const isProvable = ({ effect }: ContractChange) => [FAILS_REQUESTS, UNEXPECTED, UNKNOWN].includes(effect);
@@ -192,7 +192,7 @@ const HIDDEN = { request: 'readOnly', response: 'writeOnly' } as const;
 
 /**
  * Returns the schema as the rules compare it. The key `fields` contains the named fields, `others` the schema of all
- * unnamed fields, and each other keyword has its own key.
+ * unnamed fields, and every other keyword is a key itself.
  */
 function toJudged(source: Schema, direction: Direction): Keywords {
   const schema = keywordsOf(source);
@@ -206,8 +206,7 @@ function toJudged(source: Schema, direction: Direction): Keywords {
   } = schema;
   const others = additionalProperties ?? unevaluatedProperties;
   const choice = toChoice(schema);
-  // If a required field has no schema of its own, the schema of unnamed fields applies, unless a pattern describes the
-  // field.
+  // For a required field without a schema, the schema of unnamed fields applies, unless a pattern describes the field.
   const ofOthers = 'patternProperties' in rest ? {} : (additionalProperties ?? {});
   const unnamed = required.map((name) => [name, ofOthers]);
   const all: Record<string, Schema> = { ...Object.fromEntries(unnamed), ...properties };
@@ -229,7 +228,7 @@ function toJudged(source: Schema, direction: Direction): Keywords {
 
 /**
  * Returns the component name of a schema. If the schema only adds null to a component, returns the name of this
- * component, because generated clients have the same type for both.
+ * component, because generated clients use the same type for both.
  */
 function nameOf({ [COMPONENT_NAME]: own, anyOf, oneOf }: Keywords): unknown {
   const [one, ...others] = (anyOf ?? oneOf ?? []).map(keywordsOf).filter(({ type }) => type !== 'null');

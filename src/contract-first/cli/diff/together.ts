@@ -60,8 +60,8 @@ function isChoice({ oneOf = [], discriminator, ...rest }: Keywords): boolean {
 const REVERSING = ['not', 'if', 'oneOf', 'contains'];
 
 /**
- * Finds references inside the keywords of `REVERSING`. Returns `within` for each whose target is a schema around it,
- * and `outside` for each other one. For these references, comparing only the references proves nothing, because their
+ * Finds references inside the keywords of `REVERSING`. Returns `within` for each reference to a schema around it, and
+ * `outside` for each other reference. For these references, comparing only the references proves nothing, because their
  * targets may have changed.
  */
 export function reversedIn(schema: Schema, isReversed = false, around: string[] = []): ('within' | 'outside')[] {
@@ -85,8 +85,8 @@ interface Choice {
 }
 
 /**
- * Reads a discriminator. Returns undefined if it has no effect: there is no discriminator, or each alternative itself
- * requires one of its names in the field.
+ * Reads a discriminator. Returns undefined without a discriminator, or if each alternative itself requires one of its
+ * names in the field.
  */
 export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | undefined {
   const branches = (oneOf ?? anyOf ?? []).map(keywordsOf);
@@ -96,7 +96,7 @@ export function toChoice({ discriminator, oneOf, anyOf }: Keywords): Choice | un
     required.includes(propertyName) && tagsOf(properties[propertyName]).length > 0;
   if (branches.every(isTagged)) return undefined;
   const chosen = branches.flatMap((branch) => {
-    // A recursive schema is not expanded. It has a `$ref` instead of its name.
+    // A recursive schema is not expanded, and contains a `$ref` instead of its name.
     const { [COMPONENT_NAME]: name = '', $ref = String(name) } = branch;
     const schema = $ref.replace(/.*\//, '');
     const named = [schema, `#/components/schemas/${schema}`];

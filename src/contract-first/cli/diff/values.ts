@@ -1,6 +1,6 @@
 /**
  * Compares how values are written in messages: the media types of bodies, and the styles of parameters. Clients keep
- * working if a parameter becomes an array of its old values. They break if a new parameter takes over a name in the
+ * working if a parameter becomes an array of its old values, but break if a new parameter takes over a name in the
  * query from another parameter.
  */
 import { allowedTypesOf, fieldOf } from '../../contract/subsets/keyword-subsets.ts';
@@ -120,7 +120,7 @@ const parameter: CompareRule<ParameterNode> = function* (before, after, location
   const listed = toListed(old, now);
   if (listed) yield { location, what: 'became an array of what it was', effect: FINE };
   for (const change of KEYS(listed ?? old, now, location, direction, key)) {
-    // After a change to an array, compatible changes are not reported, because they only say that the array may have
+    // After a change to an array, compatible changes are not reported, because they only mean that the array may have
     // more items or none.
     if (!listed || change.effect !== FINE) yield change;
   }

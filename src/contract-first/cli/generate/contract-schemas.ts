@@ -12,10 +12,10 @@ import { type CheckedCode, checkedName, code } from './source-text.ts';
 type Named = Record<string, Schema>;
 
 const COMPONENTS = '#/components/schemas/';
-/** Matches keys of a JSON Pointer that are left out of a schema's new name, because they say nothing about it. */
+/** Matches keys of a JSON Pointer that are left out of a schema's new name, because they do not describe the schema. */
 const SILENT = /^(components|schemas|paths|properties|definitions|\$defs|responses|content|schema|)$/;
 
-/** The key under which the schema of a recursive array contains the name of its TypeScript type. */
+/** The key for the name of the TypeScript type, in the schema of a recursive array. */
 export const LIST: unique symbol = Symbol('list');
 export type Listed = Keywords & { [LIST]?: string };
 

@@ -36,7 +36,7 @@ const BYTES = ts.factory.createTypeReferenceNode('AsyncIterable', [ts.factory.cr
  */
 const INHERITED =
   /(?<=["/])(hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(Locale)?String|valueOf|constructor|__\w+__)(?=["/])/g;
-/** Matches the JSON strings in which `INHERITED` is searched: a reference, or a single word. */
+/** Matches the JSON strings that are searched for `INHERITED`: a reference, or a single word. */
 const NAMING = /"#\/(?:[^"\\]|\\.)*"(?!:)|"\w+"/g;
 /**
  * A random text that no contract contains. `withMarks` puts it before inherited names, and `printed` removes it from
@@ -129,7 +129,7 @@ function toOpen({ paths = {}, security = [] }: Document): CheckedCode {
 
 /**
  * Changes a parameter to its form in the handler: JSON in a parameter is already parsed, and a parameter with a default
- * always has a value.
+ * is never missing.
  */
 function plain(parameter: ParameterNode): void {
   const [media] = Object.values(parameter.content ?? {});
@@ -168,9 +168,10 @@ function inlineHeaders(node: Node, document: Document): void {
 }
 
 /**
- * Removes keywords that openapi-typescript would misread. It would read or fetch examples and references in other
- * files. It would apply `nullable`, which has no meaning in 3.1, and would take `$defs` for a field. If a discriminator
- * has no alternatives, it would remove the discriminator's field from all schemas that have this schema in `allOf`.
+ * Removes keywords that openapi-typescript would misread: openapi-typescript would read or fetch examples and
+ * references in other files, apply `nullable`, which is meaningless in 3.1, and take `$defs` for a field. For a
+ * discriminator without alternatives, openapi-typescript would remove the discriminator's field from all schemas that
+ * have this schema in `allOf`.
  */
 function dropUntyped(node: Node, hasNames: boolean): void {
   if (typeof node.externalValue === 'string') delete node.externalValue;

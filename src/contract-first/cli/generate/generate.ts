@@ -1,5 +1,5 @@
 /**
- * The command `generate`: writes the files that follow from the contract, and fails if an operation has no handler.
+ * The command `generate`: writes the files that follow from the contract, and fails if an operation lacks a handler.
  * With `--check`, it writes nothing, and also fails if a committed file is stale.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -73,7 +73,7 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
     ...write('register', buildRegister(contract, present)),
   ];
   if (staleDomain.length > 0) return { notes: staleDomain };
-  // Loads the team's modules only now. They import `src/generated/domain.ts`, which has just been written.
+  // Loads the team's modules only now, because they import `src/generated/domain.ts`, which has just been written.
   const own = await loadTeamParts();
   // Throws the same errors that would stop the server's start.
   const warn = (warning: string) => console.error(toPrintable(`warning: ${warning}`));
@@ -94,7 +94,7 @@ async function generate(path: string, isCheck: boolean): Promise<Outcome> {
 }
 
 /**
- * Checks the migrations for both databases. If each collection has a migration for SQLite, also runs these migrations
+ * Checks the migrations for both databases. If no collection lacks a migration for SQLite, also runs these migrations
  * in memory, to warn about lists without an index.
  * @throws OperatorError with the reason why a start would fail
  */

@@ -1,6 +1,6 @@
 /**
- * Writes the files that connect the contract, the collections and the handlers of a service. Each folder in `src/` that
- * contains a `domain.ts` is a collection. The name of the collection is the name that `domain.ts` exports. A file
+ * Writes the files that connect the contract, the collections and the handlers of a service. Every folder in `src/`
+ * with a `domain.ts` is a collection. The name of the collection is the name that `domain.ts` exports. A file
  * `transactions.ts` in the same folder exports the transactions of the collection.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,8 +24,8 @@ export function buildDomain(folder: URL): CheckedCode {
     (one) => code`import { ${checkedName(one.name)} } from '../${checkedName(one.folder)}/domain.ts';\n`,
   );
   const hasTransactions = collections.some((one) => one.hasTransactions);
-  // A service without collections does not use `MissingErrors`. It would be a compile error, because only collections
-  // can declare the error codes of the contract.
+  // A service without collections does not use `MissingErrors`, which would be a compile error, because only
+  // collections can declare the error codes of the contract.
   const [type, demand] = names.length > 0 ? [code`, type MissingErrors`, code` satisfies MissingErrors`] : [[], []];
   return code`import { addErrors${type} } from 'contract-first';
 ${hasTransactions ? code`import { readingOf, transactionOf } from 'contract-first/store';\n` : []}${imports}
@@ -120,7 +120,7 @@ ${only('services', code`    services: services.Services;\n`)}${only('tokens', co
 export function buildHandlersMap({ operations }: ReadContract): CheckedCode {
   const ids = [...operations.keys()];
   // The name of the variable for a handler. An operationId, such as `delete` or `find-book`, may not be a valid name
-  // for a variable. Each `-` becomes a `$`, which operationIds never contain, so that different ids give different
+  // for a variable. Every `-` becomes a `$`, which operationIds never contain, so that different ids give different
   // names.
   const nameOf = (id: string) => checkedName(`${id.replaceAll('-', '$')}Handler`);
   return code`${ids.map((id) => code`import ${nameOf(id)} from '../../handlers/${checkedName(id)}.ts';\n`)}import type { Handler, OperationId } from 'contract-first';
@@ -147,7 +147,7 @@ export function findNameProblem(name: string): string | undefined {
 
 /**
  * Writes `service.ts`, with the value that `main.ts` passes to `run`. @throws OperatorError if keys and files cannot
- * have the package's name
+ * take the package's name
  */
 export function buildService(
   { operations }: ReadContract,

@@ -36,7 +36,7 @@ function toSafe(value: Value): string {
   return typeof value === 'string' ? toScriptLiteral(value) : String(value);
 }
 
-/** Writes a comment of one line. Characters that could end the comment, or that have a meaning in it, become spaces. */
+/** Writes a comment of one line. Characters that could end the comment, or that mean something in it, become spaces. */
 export const toComment = (text: string): CheckedCode =>
   new CheckedCode(
     `// ${text
@@ -71,7 +71,10 @@ export function toObjectLiteral(
 /** The maximum length of an object literal on one line. Code before the literal does not count. */
 const LINE_LENGTH = 90;
 
-/** Indents all lines but the first. This cannot change a literal, because literals never contain a line break. */
+/**
+ * Indents all lines but the first. The indentation cannot change a literal, because literals never contain a line
+ * break.
+ */
 export const indented = ({ text }: CheckedCode): CheckedCode => new CheckedCode(text.replaceAll('\n', '\n  '));
 
 /** Writes the name of a field, quoted if necessary. `__proto__` is in brackets, which make it an ordinary field. */

@@ -127,19 +127,19 @@ async function read(file: string, source: string): Promise<Pick<Bundle, 'documen
 /** The normal form of a contract: OpenAPI 3.1, each operation with its own operationId. */
 export interface NormalForm {
   text: string | Uint8Array;
-  /** The changes, as phrases for the end of a sentence. Empty if the contract already has the normal form. */
+  /** The changes, as phrases for the end of a sentence. Empty if the contract is already in the normal form. */
   changes: string[];
 }
 
-/** Makes the normal form. If a contract already has the normal form, its text stays the same. */
+/** Makes the normal form. The text of a contract that is already in the normal form stays the same. */
 export async function makeNormalForm(file: string): Promise<NormalForm> {
   const { yaml, json } = await readSource(file);
   const document = parseWithBigints(json) as Document;
   const { openapi } = document;
   const current = openapi.startsWith('3.0.') ? toCurrent(document) : document;
   const named = withNames(current);
-  // Writes YAML 1.1, which many programs read. It quotes more texts than YAML 1.2, such as `no`, which YAML 1.1 reads
-  // as false.
+  // Writes YAML 1.1, which many programs read. YAML 1.1 needs quotes around more texts than YAML 1.2, such as `no`,
+  // which YAML 1.1 reads as false.
   const text = named === document ? yaml : stringify(named, { aliasDuplicateObjects: false, version: '1.1' });
   const count = idsOf(named).filter((id) => !idsOf(current).includes(id)).length;
   const changes = [

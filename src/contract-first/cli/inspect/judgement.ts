@@ -22,7 +22,7 @@ export interface JudgedOperation {
   name: string;
   /** The method and the path: `GET /books`. */
   request: string;
-  /** The problems of the operation. If there are none, the server can serve the operation. */
+  /** The problems of the operation. The server can serve an operation without problems. */
   problems: { problem: string; advice: string | undefined }[];
 }
 
@@ -105,7 +105,7 @@ function sourcesOf(contract: ReadContract | undefined): { method: string; path: 
 }
 
 /**
- * Advice on how to change the contract, for problems whose text contains no advice. The expression matches the text of
+ * Advice on how to change the contract, for problems without advice in their text. The expression matches the text of
  * the problem.
  */
 const ADVICE: [problem: RegExp, advice: string][] = [

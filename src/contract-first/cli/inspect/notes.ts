@@ -1,5 +1,5 @@
 /**
- * Lists what the server handles differently from the contract, and keywords without effect. No other tool reports
+ * Lists differences between the contract and the server's behaviour, and keywords without effect. No other tool reports
  * these.
  */
 import { toTypes } from '../../contract/read/bodies.ts';
@@ -39,7 +39,7 @@ export function findNotes(contract: ReadContract): string[] {
   return [...new Set([...ofServer(document), ...notes])];
 }
 
-/** Returns a note for each scheme whose tokens another issuer makes, unless `src/tokens.ts` checks these tokens. */
+/** Returns a note for each scheme with tokens from another issuer, unless `src/tokens.ts` checks these tokens. */
 export function findTokenNotes({ resolved }: ReadContract, verifyToken?: unknown): string[] {
   const schemes = verifyToken === undefined ? toTokenSchemes(resolved) : [];
   return schemes.map(

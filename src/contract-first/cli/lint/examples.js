@@ -8,8 +8,8 @@ import { resolveReference } from './references.js';
 const CONTRACT = 'contract';
 
 /**
- * Validates schemas against the schema of JSON Schema. All contracts share it, because compiling the schema of JSON
- * Schema is the slowest step of this rule.
+ * Validates schemas against the schema of JSON Schema. The contracts share this validator, because compiling the schema
+ * of JSON Schema is the slowest step of this rule.
  */
 const ofSchemas = new Ajv2020({ strict: false, allErrors: true, logger: false });
 addFormats.default(ofSchemas);
@@ -53,7 +53,7 @@ function buildChecks(isClosed) {
 /**
  * The rule `examples`: every example and default must fit its schema, including formats. With the option
  * `allowAdditionalProperties: false`, which Redocly's own rules also have, an example may contain only fields that the
- * schema names. It may then also contain only listed codes of an `x-extensible-enum`.
+ * schema names. With the option, an example may also contain only listed codes of an `x-extensible-enum`.
  */
 export function examples({ allowAdditionalProperties = true }) {
   const isClosed = !allowAdditionalProperties;

@@ -167,10 +167,7 @@ type Location = NormalizedProblem['location'][number];
 const OF_OURS =
   /^((rule\/)?operation-(2xx-response|4xx-response|id-casing|operationId|tag|tag-defined)|response-contains-header|security-defined)$/;
 
-/**
- * Rules of Redocly that also report valid contracts. Each comes with the JSON Pointers of the nodes at which its
- * reports are ignored.
- */
+/** Rules of Redocly that also report valid contracts, each with the JSON Pointers of the reports to ignore. */
 const UNLIKE: [rule: RegExp, position: RegExp][] = [
   // The receivers of webhooks and callbacks answer these requests, so rules for the server's operations do not apply.
   [OF_OURS, /^#\/webhooks\/|\/callbacks\//],
@@ -197,7 +194,7 @@ function isName({ ruleId, location }: NormalizedProblem): boolean {
   return lookUp(document, `#/components/schemas/${lookUp(document, pointer)}`) !== undefined;
 }
 
-/** Runs Redocly's rules. A rule may throw if a value has a wrong type. Then only the rule that checks types is run. */
+/** Runs Redocly's rules. A rule may throw at a value of a wrong type. Then only the rule that checks types is run. */
 async function problemsOf(externalRefResolver: Files, ref: string, config: Config): Promise<NormalizedProblem[]> {
   try {
     return await lintFile({ ref, config, externalRefResolver });
@@ -206,7 +203,8 @@ async function problemsOf(externalRefResolver: Files, ref: string, config: Confi
     const kinds = await createConfig({ rules: { struct: 'error' } }, { configPath: CONFIG });
     const problems = await lintFile({ ref, config: kinds, externalRefResolver }).catch(() => []);
     if (problems.length > 0) return problems;
-    // Prefers an error of the server's own reader to the error of the rule, because the reader's error has a position.
+    // Prefers an error of the server's own reader to the error of the rule, because the reader's error contains a
+    // position.
     const serverError: unknown = await loadContract(ref).catch((reason) => reason);
     throw [serverError, error].find((one) => one instanceof Error);
   }

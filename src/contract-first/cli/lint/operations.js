@@ -20,7 +20,7 @@ const ERROR = '#/components/schemas/Error';
 const FIELDS = ['code', 'message', 'status'];
 
 /**
- * The rule `error-responses`: all errors must have the same schema `Error`. The status in an example must be the status
+ * The rule `error-responses`: all errors must use the same schema `Error`. The status in an example must be the status
  * of its reply.
  */
 export function errorResponses() {

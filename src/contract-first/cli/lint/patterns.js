@@ -58,8 +58,8 @@ const PARTS = [
 const PART = new RegExp(PARTS.join('|'), 'y');
 
 /**
- * The rule `portable-patterns`: a pattern must have the same meaning in all tools that read the contract, that is, in
- * the regular expressions of Python, Java, .NET, Go (RE2) and ECMAScript, with and without `u`. So it must be ASCII. It
+ * The rule `portable-patterns`: a pattern must mean the same in all tools that read the contract, that is, in the
+ * regular expressions of Python, Java, .NET, Go (RE2) and ECMAScript, with and without `u`. So it must be ASCII, and
  * may not contain `.`, because engines differ in line ends; `\d`, `\w`, `\s`, `\b`, `\p` or `\u`; lookarounds, back
  * references, named groups or possessive quantifiers; or quotation marks, which break code generators (write `\x22`
  * instead). Engines count the characters that `[^…]` matches in different units, so `*` or `+` must follow it.

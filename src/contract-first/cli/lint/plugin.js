@@ -1,4 +1,4 @@
-/** A plugin of Redocly with our own rules. Each rule is a visitor of the contract's nodes. */
+/** A plugin of Redocly with our own rules. A rule is a visitor of the contract's nodes. */
 import { examples, headerExamples } from './examples.js';
 import { deprecatedOperations, errorResponses, securedOperations, successResponses } from './operations.js';
 import { linearPatterns, portablePatterns } from './patterns.js';
@@ -18,7 +18,7 @@ const ofOurs = (rule) => () =>
   );
 
 /**
- * `lint.ts` itself runs these rules, on the operations as the server reads them. They are listed here so that a
+ * `lint.ts` itself runs these rules, on the operations as the server reads them. The rules are listed here so that a
  * `redocly.yaml` can set their severities.
  */
 const ofLint = () => ({});

@@ -13,8 +13,8 @@ import { toPointerOf } from '../../json/pointer.ts';
 
 export const CONFIG = fileURLToPath(new URL('./redocly.yaml', import.meta.url));
 /**
- * The version of OpenAPI for which the severities of rules are read. Redocly's rules can have different severities by
- * version.
+ * The severities of rules are read for this version of OpenAPI, because Redocly's rules can have different severities
+ * by version.
  */
 export const VERSION = SpecVersion.OAS3_1;
 
@@ -32,7 +32,7 @@ export interface LintRules {
 type ProcessConfig = NonNullable<NonNullable<Parameters<typeof loadConfig>[0]>['processRawConfig']>;
 
 /**
- * Loads the rules. Those of `redocly.yaml` in this folder apply to every contract. A `redocly.yaml` next to the
+ * Loads the rules. The rules of `redocly.yaml` in this folder apply to every contract. A `redocly.yaml` next to the
  * contract is read after them, so it may change them, and may load plugins. A release must only pass the rules that are
  * errors in this folder's file.
  */
@@ -54,8 +54,8 @@ export async function loadRules(folder: string, isRelease: boolean): Promise<Lin
 }
 
 /**
- * Finds unknown rules whose name begins with the name of a plugin. Redocly itself reports only unknown rules without
- * such a name.
+ * Finds unknown rules with a name that begins with the name of a plugin. Redocly itself reports only unknown rules
+ * without such a name.
  */
 function findUnknownRules({ document, config }: Parameters<ProcessConfig>[0]): NormalizedProblem[] {
   const { source, parsed } = document;

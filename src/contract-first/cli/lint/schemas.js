@@ -52,8 +52,8 @@ const MESSAGE =
   'An object in a request body must be closed: add additionalProperties: false, or with allOf unevaluatedProperties: false.';
 
 /**
- * The rule `closed-request-bodies`: an object in a request body, at any level, must be closed, or a map whose values
- * have one schema. Then a request with a misspelt field is answered with 400. Otherwise the server would ignore the
+ * The rule `closed-request-bodies`: an object in a request body, at any level, must be closed, or a map with one schema
+ * for all values. Then a request with a misspelt field is answered with 400. Otherwise the server would ignore the
  * field silently.
  */
 export function closedRequestBodies() {
@@ -102,7 +102,7 @@ export function closedRequestBodies() {
   };
 }
 
-/** True if the schema describes a map: an object with fields of any name, whose values have one schema. */
+/** True if the schema describes a map: an object with fields of any name, and one schema for their values. */
 function isMap({ additionalProperties: values }) {
   return Object.keys(Object(values)).length > 0;
 }

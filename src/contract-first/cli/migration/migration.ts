@@ -1,4 +1,4 @@
-/** The command `migration NAME`: writes the next migration of each collection whose description has changed. */
+/** The command `migration NAME`: writes the next migration of each collection with a changed description. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -63,9 +63,9 @@ interface Made {
 }
 
 interface Files {
-  /** The database in memory in which the migrations for SQLite have run. */
+  /** The database in memory, after the migrations for SQLite. */
   driver: Driver;
-  /** The migrations for PostgreSQL. They are only read, not run. */
+  /** The migrations for PostgreSQL, which are only read, not run. */
   postgres: readonly Migration[];
 }
 
@@ -140,8 +140,8 @@ class Changes {
   readonly #dropped = new Set<string>();
   readonly #added = new Set<Field>();
   /**
-   * The values of new and changed columns as SQL, by field. They are computed from the old rows if SQLite rebuilds the
-   * table.
+   * The values of new and changed columns as SQL, by field. The values are computed from the old rows if SQLite
+   * rebuilds the table.
    */
   readonly #values = new Map<Field, string>();
   readonly #statements: Record<DatabaseKind, string[]> = { sqlite: [], postgres: [] };
@@ -235,7 +235,7 @@ class Changes {
   refer(found: readonly string[]): void {
     const { name, relations } = this.#table;
     // Leaves out foreign keys of new columns, because the statement that adds the column also adds its foreign key.
-    // This does not apply to foreign keys that include the tenant.
+    // Foreign keys that include the tenant are not left out.
     const wanted = relations
       .filter(({ field, columns }) => columns.length > 1 || !this.#added.has(field))
       .map((relation) => ({ relation, text: toReferenceText(relation) }));

@@ -1,6 +1,7 @@
 /**
  * Reads the types of columns from the migrations for PostgreSQL, and writes the SQL that changes a type. SQLite's
- * tables do not show these types, because SQLite has one type for integers and booleans, and one for texts and numbers.
+ * tables do not show these types, because SQLite uses one type for integers and booleans, and one for texts and
+ * numbers.
  */
 import type { PostgresType } from '../../store/postgres/dialect.ts';
 import { sqlPartsOf } from '../../store/tables/migrations.ts';
@@ -62,7 +63,7 @@ function rename(words: readonly string[], types: Map<string, PostgresType>): voi
 const INTEGER_RANGE = 'BETWEEN -2147483648 AND 2147483647';
 
 /**
- * Writes the SQL by which SQLite converts the value of a column to another type. If a value does not fit, the SQL
+ * Writes the SQL that SQLite needs to convert the value of a column to another type. If a value does not fit, the SQL
  * returns a value that a strict table rejects.
  */
 export function toSqliteValue(column: string, before: PostgresType | undefined, type: PostgresType): string {
@@ -75,7 +76,7 @@ export function toSqliteValue(column: string, before: PostgresType | undefined, 
 }
 
 /**
- * Writes the SQL by which PostgreSQL converts the value of a column to another type. If a value does not fit, the
+ * Writes the SQL that PostgreSQL needs to convert the value of a column to another type. If a value does not fit, the
  * statement fails.
  */
 export function toPostgresValue(column: string, before: PostgresType | undefined, type: PostgresType): string {

@@ -8,7 +8,7 @@ import { toIndexSql, toWantedIndexes } from '../../store/tables/indexes.ts';
 import type { DatabaseKind } from '../../store/tables/migrations.ts';
 import { type Field, isText, mayBeAbsent, type Table, toTables } from '../../store/tables/table.ts';
 
-/** The texts of CREATE TABLE in which SQLite and PostgreSQL differ. */
+/** The texts of CREATE TABLE that differ between SQLite and PostgreSQL. */
 export interface SqlWriter {
   kind: DatabaseKind;
   typeOf(type: ColumnType): string;
@@ -103,7 +103,7 @@ export function writeUnique(table: Table, columns: readonly string[], { dialect 
   return `CREATE UNIQUE INDEX ${table.name}_${columns.join('_')}_key ON ${table.name} (${parts.join(', ')});`;
 }
 
-/** True if the name of an index has the form that `writeUnique` gives it. */
+/** True if the name of an index looks like the names that `writeUnique` gives. */
 export const isUniqueName = (table: Table, index: string) =>
   index.startsWith(`${table.name}_`) && index.endsWith('_key');
 

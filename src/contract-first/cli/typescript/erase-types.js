@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The nearest existing folder `node_modules`. It contains the cache. */
+/** The nearest existing folder `node_modules`, which contains the cache. */
 const MODULES = createRequire(import.meta.url)
   .resolve.paths('ts-blank-space')
   .find((folder) => existsSync(folder));

@@ -1,7 +1,7 @@
 /**
  * Corrects a third party's contract: removes keywords without effect, corrects obvious mistakes, and removes promises
- * that this package's servers do not keep. Lists every change. A mistake that may have several meanings is not
- * corrected, and stays an error.
+ * that this package's servers do not keep. Lists every change. An ambiguous mistake is not corrected, and stays an
+ * error.
  */
 import { stringify } from 'lossless-json';
 import { isNode } from '../../../engine/schema/json.ts';
@@ -30,15 +30,15 @@ const JSON_TYPES: unknown[] = ['string', 'number', 'integer', 'boolean', 'array'
 type IsRight = (value: unknown, node: Node) => boolean;
 
 /**
- * For each keyword, the values that JSON Schema allows. With any other value, the keyword has no effect, and libraries
- * fail at it. It is then removed.
+ * For each keyword, the values that JSON Schema allows. A keyword with any other value is removed, because it does
+ * nothing, and libraries fail at it.
  */
 const KEYWORDS: Record<string, IsRight> = {
   title: isText,
   description: isText,
   deprecated: isBoolean,
   examples: Array.isArray,
-  // `$id` is always removed. Its value would become the base URI of all references.
+  // `$id` is always removed, because its value would become the base URI of all references.
   $id: () => false,
   type: (type) => [type].flat().length > 0 && [type].flat().every((one) => JSON_TYPES.includes(one)),
   required: isTexts,
@@ -46,11 +46,11 @@ const KEYWORDS: Record<string, IsRight> = {
     isText(format) && (format !== 'int64' || type === undefined || [type].flat().includes('integer')),
 };
 
-/** Matches keywords whose value is a number. A number in quotes is corrected, because many authors write it so. */
+/** Matches keywords with a numeric value. A number in quotes is corrected, because many authors write it so. */
 const NUMBERS = /^((minimum|maximum|multipleOf)|(min|max)(Length|Items|Properties))$/;
 const NUMERAL = /^-?[0-9]{1,15}$/;
 /**
- * Matches keywords whose value is true or false. These words in quotes are corrected. Any other value is an error,
+ * Matches keywords with the value true or false. The two words in quotes are corrected. Any other value is an error,
  * because the author may have wanted to hide a field.
  */
 const SWITCHES = /^(readOnly|writeOnly|deprecated|nullable|uniqueItems)$/;
@@ -82,10 +82,10 @@ const OMITTABLE =
 /** Matches fields that the server does not use. If such a field contains a dangling reference, it is removed. */
 const UNSERVED = /^(callbacks|links|webhooks|examples?|x-.*)$/;
 
-/** Matches keywords of a schema whose value is a schema or a list of schemas. */
+/** Matches the schema keywords for a schema or a list of schemas. */
 const INSIDE =
   /^(items|not|if|then|else|contains|propertyNames|(additional|unevaluated)(Properties|Items)|(all|any|one)Of|prefixItems)$/;
-/** Matches keywords of a schema whose value is an object with schemas by name. */
+/** Matches the schema keywords for an object with schemas by name. */
 const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/;
 
 /** The kinds of nodes. The keys of the last three kinds are names. */
@@ -102,7 +102,7 @@ function kindUnder(key: string, kind: Kind): Kind {
 
 /**
  * Returns the kind of a list's items. `parameters` of `components` is an object with names as keys. `parameters` of an
- * operation is a list, and its items have no names.
+ * operation is a list of items without names.
  */
 const kindWithin = (kind: Kind): Kind => (kind === 'names' ? 'other' : kind);
 

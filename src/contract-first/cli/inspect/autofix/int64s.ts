@@ -1,7 +1,7 @@
 /**
  * Makes an integer an int64 if another schema of the same value is an int64, such as another alternative. The value is
- * then a `bigint` whichever schema applies. Changes the document itself, because a schema must have the same type in
- * all its uses.
+ * then a `bigint` whichever schema applies. Changes the document itself, because the type of a schema must be the same
+ * in all its uses.
  */
 import { isNode, type Keywords } from '../../../engine/schema/json.ts';
 import { isNames, isValue, lookUp } from '../../../engine/schema/keys.ts';

@@ -13,13 +13,13 @@ import { toPointerToken } from '../../../json/pointer.ts';
 import { buildCompile, entriesAt, type Node, type NodeAt, operationsIn, type ReportChange } from './written.ts';
 
 /**
- * The error codes of a service without collections. Collections may add codes, but a new service has no collections
- * yet.
+ * The error codes of a service without collections. Collections may add codes, but a new service is still without
+ * collections.
  */
 const OWN_CODES = buildCatalogue({});
 
 /**
- * A reply: `reply` is its node in the document, and `own` and `operation` have the types that the engine's checks
+ * A reply: `reply` is its node in the document, and `own` and `operation` are of the types that the engine's checks
  * expect.
  */
 interface Written {

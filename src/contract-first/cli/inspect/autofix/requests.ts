@@ -36,7 +36,7 @@ export function fixParameters(document: Node, report: ReportChange): void {
   const pathsOf = new Map<Node, Set<string>>();
   for (const { path, item } of operations) pathsOf.set(item.node, (pathsOf.get(item.node) ?? new Set()).add(path));
   for (const { path, item, operation, parameters } of operations) {
-    // Declares no missing parameters in a path item that several paths share, because they may have other names in each
+    // Declares no missing parameters in a path item that several paths share, because their names may differ in each
     // path.
     if (pathsOf.get(item.node)?.size === 1) declareNames(path, operation, parameters, report);
     for (const { node, at } of parameters) {
@@ -56,7 +56,7 @@ export function fixParameters(document: Node, report: ReportChange): void {
   }
 }
 
-/** Declares the parameters in a path that the contract does not declare. Each of them may be any text. */
+/** Declares the parameters in a path that the contract does not declare. Such a parameter may be any text. */
 function declareNames(path: string, { node, at }: NodeAt, parameters: NodeAt[], report: ReportChange): void {
   const declared = parameters.filter(({ node }) => node.in === 'path').map(({ node }) => node.name);
   const names = new Set(namesIn(path).filter(Boolean));
@@ -82,7 +82,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
     }
   }
 
-  /** Visits the schemas whose defaults the server fills in. */
+  /** Visits the schemas with defaults that the server fills in. */
   function visit(node: unknown, at: string): void {
     if (!isNode(node) || seen.has(node)) return;
     seen.add(node);
@@ -108,7 +108,7 @@ export function fixDefaults(document: Node, report: ReportChange): void {
 }
 
 /**
- * Matches the keywords of subschemas that can be merged into one schema of a form. `nullable` has no effect there,
+ * Matches the keywords of subschemas that can be merged into one schema of a form. `nullable` does nothing there,
  * because a form is never null.
  */
 const JOINED = /^(type|properties|required|allOf|nullable)$/;
@@ -126,8 +126,8 @@ export function fixBodies(document: Node, report: ReportChange): void {
 
   function fixContent(content: Node, at: string): void {
     const types = typesOf(content).filter(({ media }) => isNode(media));
-    // If the body has a JSON type, the other types need no correction, because the server leaves out the types that it
-    // could not check.
+    // If one type of the body is JSON, the other types need no correction, because the server leaves out the types that
+    // it could not check.
     if (types.some(({ type }) => isJson(type))) return;
     for (const { type, media } of types) {
       const schema = resolved(media.schema);
@@ -142,8 +142,8 @@ export function fixBodies(document: Node, report: ReportChange): void {
   }
 
   /**
-   * Writes the fields of all subschemas into the schema of the form itself, because the server reads them there. If
-   * there are no fields, the handler gets the form as bytes.
+   * Writes the fields of all subschemas into the schema of the form itself, because the server reads them there.
+   * Without fields, the handler gets the form as bytes.
    */
   function fixForm(media: MediaNode, pointer: string, passOn: () => void): void {
     const parts = partsOf(document, media.schema);

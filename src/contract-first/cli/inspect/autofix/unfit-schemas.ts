@@ -29,8 +29,8 @@ export function fieldNamesIn(node: unknown, names = new Set<string>()): Set<stri
 }
 
 /**
- * Adds each field in `required` that the schema does not describe to `properties`, as any value. Without it, the
- * generated type of a reply would not have the field.
+ * Adds each field in `required` that the schema does not describe to `properties`, as any value. Without this
+ * correction, the generated type of a reply would lack the field.
  */
 export function addRequiredProperties(schema: Keywords, at: string, names: Set<string>, report: ReportChange): void {
   const { required, properties } = schema;
@@ -71,8 +71,8 @@ export function dropAlike(schema: Keywords, at: string, document: Node, report: 
 }
 
 /**
- * True if every object that fits one schema also fits the other schema, provided that its fields have the types of
- * both. Schemas without a common field return false, because each may be meant to require its own fields.
+ * True if every object that fits one schema also fits the other schema, provided that its fields fit the types of both.
+ * Schemas without a common field return false, because each may be meant to require its own fields.
  */
 function isIndistinct(one: unknown, other: unknown): boolean {
   if (!isOpenObject(one) || !isOpenObject(other)) return false;

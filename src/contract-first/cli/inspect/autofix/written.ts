@@ -45,7 +45,7 @@ interface YamlOperation {
   operation: NodeAt;
   /** The parameters of the path item, and those of the operation. */
   parameters: NodeAt[];
-  /** The body, or an empty node if the operation has no body. */
+  /** The body, or an empty node for an operation without a body. */
   body: NodeAt;
   replies: [status: string, NodeAt][];
 }
