@@ -52,7 +52,10 @@ export interface ContractFirstOptions {
   countWindow?: WindowCounter;
   /** A function that replaces the service's own `verifyToken`. */
   verifyToken?: VerifyToken<Claims>;
-  /** The prefix of all paths, also in links, `Location` and the served contract. By default, the path of the contract's server. */
+  /**
+   * The prefix of all paths, including those in links, `Location` and the served contract. By default, the path of the
+   * contract's server.
+   */
   prefix?: string;
   /** The paths of the documents. By default, documents are not served. */
   docs?: DocsOptions | false;

@@ -1,5 +1,5 @@
 /**
- * The types of the service that is being compiled. The service's `generated/register.ts` adds them to `Register`. All
+ * The types of the service that is being compiled. The service's `generated/register.ts` adds them to `Register`. The
  * code of the engine imports them from this file. If the engine is compiled without a service, they fit every service.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: a service adds its types by `declare module`.
@@ -37,5 +37,5 @@ export type ServiceTransactions = Register extends { transactions: infer All } ?
 /** The services that `src/services.ts` builds. */
 export type Services = Register extends { services: infer All } ? All : object;
 
-/** The claims of a token of another issuer, which `verifyToken` in `src/tokens.ts` returns. */
+/** The claims of a token from another issuer, which `verifyToken` in `src/tokens.ts` returns. */
 export type Claims = Register extends { claims: infer All } ? All : Readonly<Record<string, unknown>>;

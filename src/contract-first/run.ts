@@ -5,9 +5,9 @@ import type { Service } from './start/service.ts';
 export type { Service } from './start/service.ts';
 
 /**
- * Serves if the program has no arguments; otherwise runs a command. A server handles signals before it loads its other
- * modules. Linux gives the process with the id 1 no default handlers, so it would lose an early signal. A command has
- * no handlers, so a signal ends it like any other program.
+ * Serves if the program is called without arguments; otherwise runs a command. A server handles signals before it loads
+ * its other modules. Linux gives the process with the id 1 no default handlers, so it would lose an early signal. A
+ * command does not handle signals, so a signal ends it like any other program.
  */
 export async function run(loadService: () => Promise<{ service: Service }>): Promise<void> {
   const args = process.argv.slice(2);

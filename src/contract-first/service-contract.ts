@@ -28,8 +28,8 @@ export async function loadServiceContract(
 }
 
 /**
- * Loads the checks of records for the writing thread. They do not include the checks of the contract, because the
- * server has already checked it. @throws ContractError
+ * Loads the checks of records for the writing thread, without the checks of the contract, because the server has
+ * already checked it. @throws ContractError
  */
 export async function loadServiceCodecs<Domain extends AnyDomain>(
   contract: URL,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command `contract-first`. It compares the version of Node with the minimum before it loads code that an old Node
- * cannot parse.
+ * The command `contract-first`, which compares the version of Node with the minimum before it loads code that an old
+ * Node cannot parse.
  */
 import { readFileSync } from 'node:fs';
 

@@ -29,12 +29,12 @@ const SETTINGS = {
   database: readDatabase,
   /** API keys that are valid in addition to those in the database. */
   apiKeys: readKeys,
-  /** The addresses and ranges of the proxies from which the server accepts `X-Forwarded-For`. */
+  /** The addresses and ranges of the proxies that the server trusts to send `X-Forwarded-For`. */
   trustProxy: (read) => read.parsed('TRUST_PROXY', `${RANGES}, or unix`, toItems(isProxy)),
   /** The path of PUBLIC_URL, such as `/shop`, which a proxy removes before it forwards a request. Empty by default. */
   publicPath: (read) => read.parsed('PUBLIC_URL', 'a URL, such as https://example.com/shop', toPublicPath),
   /**
-   * The addresses and ranges of the clients from which the server accepts `traceparent`: spans continue the client's
+   * The addresses and ranges of the clients that the server trusts to send `traceparent`: spans continue the client's
    * trace.
    */
   trustTraces: (read) => read.parsed('TRUST_TRACES', RANGES, toItems(isRange)),
@@ -66,7 +66,7 @@ const SETTINGS = {
   createTimeout: (read) => read.integer('CREATE_TIMEOUT', 5000, 100, 600_000),
   /** How many changes may wait to be durable at a time. */
   maxCreates: (read) => read.integer('MAX_CREATES', 10_000, 1, 1_000_000),
-  /** True if OpenTelemetry's variables name a collector. Its SDK reads these variables itself. */
+  /** True if OpenTelemetry's variables name a collector. The SDK reads these variables itself. */
   isTraced: ({ env }) => isTraced(env),
   /**
    * The share of requests without a trusted `traceparent` that are sampled, from 0 to 1; undefined if the SDK decides.
@@ -75,7 +75,7 @@ const SETTINGS = {
 } satisfies Record<string, (variables: Variables, service: string) => unknown>;
 
 export type Config = { readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]> } & {
-  /** Warnings about settings that look wrong. They do not contain the values, which may be secrets. */
+  /** Warnings about settings that look wrong, without the values, which may be secrets. */
   readonly warnings: readonly string[];
 };
 
@@ -139,8 +139,8 @@ function readKeys(variables: Variables): readonly string[] {
 }
 
 /**
- * Matches the environment variables by which libpq configures encryption. If one of them is set, the start fails,
- * because the operator expects it to apply, but the server does not read it.
+ * Matches the environment variables that configure encryption in libpq. If one of them is set, the start fails, because
+ * the operator expects it to apply, but the server does not read it.
  */
 const LIBPQ = /^PG(SSL|REQUIRE|CHANNELBINDING|GSS)/;
 

@@ -58,7 +58,7 @@ export class Variables {
 
   /**
    * Returns the result of `parse` for the variable's text. If `parse` throws, adds a problem with the rule, and returns
-   * undefined. Nothing uses this undefined value, because a start with problems fails.
+   * undefined. The value undefined is never used, because a start with problems fails.
    */
   parsed<Value>(name: string, rule: string, parse: (text: string) => Value, fallback = ''): Value {
     try {

@@ -14,8 +14,8 @@ import type { AnyDomain } from '../../store/tables/description.ts';
 import { loadConfig } from '../config.ts';
 
 /**
- * The interval between flushes of the copy to disk, in milliseconds. It is short, so that each flush is small and the
- * server's writes do not wait long for the disk.
+ * The interval between flushes of the copy to disk, in milliseconds. The interval is short, so that each flush is small
+ * and the server's writes do not wait long for the disk.
  */
 const SYNC_INTERVAL = 50;
 
@@ -90,8 +90,8 @@ function checkBackup(part: string, copy: string, domain: AnyDomain): void {
 
 /**
  * Copies the backup to the new file `part`. The file gets the owner and the mode of the database that it replaces,
- * because the service often runs as another user than the caller. If there is no database, the file gets the owner of
- * the folder.
+ * because the service often runs as another user than the caller. If the database is missing, the file gets the owner
+ * of the folder.
  */
 async function fill(part: string, copy: string, file: string): Promise<void> {
   const handle = await openPart(part);
@@ -121,7 +121,7 @@ async function toFreeName(file: string): Promise<string> {
 
 /**
  * Gives the restored file the name of the database, and renames the old database. Returns the new name of the old
- * database, or undefined if there was none.
+ * database, or undefined if the file did not exist.
  */
 function replaceBy(part: string, file: string, before: string): string | undefined {
   if (existsSync(file)) {

@@ -1,4 +1,4 @@
-/** The option `--check`: prints the settings that a start would use, and their problems. It changes nothing. */
+/** The option `--check`: prints the settings that a start would use, and their problems. The check changes nothing. */
 import { lookup } from 'node:dns/promises';
 import type { Contract } from '../../engine/contract/contract.ts';
 import { checkStoredRecords } from '../../engine/routes/stored-records.ts';
@@ -76,7 +76,7 @@ async function findContract(config: Config | undefined, service: Service): Promi
   return [`${title}, ${operations.size} operations, digest ${digest.slice(0, 12)}`, contract];
 }
 
-/** The addresses that stand for all addresses of the machine. */
+/** The addresses that mean all addresses of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Resolves the addresses without listening, because the service may already be running. */

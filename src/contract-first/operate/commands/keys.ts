@@ -110,8 +110,8 @@ function endUnlessWritten(): void {
 }
 
 /**
- * Converts an outage of the database to an error for the operator. Its message contains the cause, and tells whether
- * keys may have changed.
+ * Converts an outage of the database to an error for the operator. The message contains the cause, and whether keys may
+ * have changed.
  */
 function toAdvice({ kind, cause }: StoreUnavailable): Error {
   const outcome =

@@ -16,7 +16,7 @@ export const takesKeys = ({ keyLocations }: Pick<Contract, 'keyLocations'>, veri
 
 /**
  * Makes a key for this run, if no key is configured and none was ever stored. Otherwise returns undefined. Logs a
- * warning if the stored keys have all expired or are revoked, because the service then rejects every caller.
+ * warning if every stored key has expired or is revoked, because the service then rejects every caller.
  * @throws ConfigError in production, instead of making a key
  */
 export async function makeOneRunKey(
@@ -37,8 +37,8 @@ export async function makeOneRunKey(
 }
 
 /**
- * The command that makes a key, for messages. They do not suggest the shorter `npm run keys`, because it compiles the
- * service first, and a deployment has no compiler.
+ * The command that makes a key, for messages. Messages do not suggest the shorter `npm run keys`, because it compiles
+ * the service first, and a deployment does not contain a compiler.
  */
 export const MAKE_KEY = '`node dist/src/main.js keys create <name>`';
 const HOW = `Make one with ${MAKE_KEY}, or set API_KEYS`;

@@ -1,6 +1,6 @@
 /**
- * Starts the listener for operators, with metrics and health. Its modules are loaded only if ADMIN_PORT is set. Also
- * notifies systemd.
+ * Starts the listener for operators, with metrics and health. The modules of the listener are loaded only if ADMIN_PORT
+ * is set. Also notifies systemd.
  */
 import { execFile } from 'node:child_process';
 import { arch, platform } from 'node:process';

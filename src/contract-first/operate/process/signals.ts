@@ -7,8 +7,8 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as co
 
 /**
  * True if the process was started in a terminal. SIGHUP then means that the terminal has closed. After that, `isatty`
- * returns false, so it is called at the start. Without a terminal, SIGHUP comes from logrotate, which asks programs to
- * reopen their log files. This program has no log files, so it ignores the signal.
+ * returns false, so it is called at the start. Without a terminal, logrotate sends SIGHUP, to ask programs to reopen
+ * their log files. The server does not write log files, so it ignores the signal.
  */
 const IN_TERMINAL = [0, 1, 2].some((descriptor) => isatty(descriptor));
 
@@ -19,7 +19,7 @@ const IN_TERMINAL = [0, 1, 2].some((descriptor) => isatty(descriptor));
 const DOUBLE_SIGNAL_MS = 500;
 
 /**
- * Ends the process without a graceful stop. Only used at the beginning of a start, while there is nothing to close.
+ * Ends the process without a graceful stop. Only used at the beginning of a start, before anything must be closed.
  * `onSignals` later replaces this handler.
  */
 function endAtOnce(signal: string): void {
@@ -74,7 +74,7 @@ export function whenShellEnds(env: NodeJS.ProcessEnv, script: string, act: () =>
 
 /**
  * Replaces the handlers that `endOnSignals` has added. Adds the new handler before it removes the old one, because Node
- * drops a pending signal if there is no handler at all.
+ * drops a pending signal without a handler.
  */
 export function onSignals(take: (signal: string) => void): void {
   for (const signal of STOP_SIGNALS) process.on(signal, take).off(signal, endAtOnce);

@@ -1,5 +1,5 @@
 /**
- * The log, on standard output. It never blocks the server, because lines wait in memory until they can be written. If
+ * The log on standard output, which never blocks the server, because lines wait in memory until they can be written. If
  * too many lines wait, further lines are dropped.
  */
 import { write, writeSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { toShortLines } from './short-lines.ts';
 /** The maximum number of bytes that may wait to be written. */
 const MOST_WAITING = 4 * 1024 * 1024;
 /**
- * The number of characters after which collected lines are converted to a buffer, called a part. So few characters are
+ * How many characters are collected before the lines are converted to a buffer, called a part. So few characters are
  * still in the processor's cache when they are converted.
  */
 const CHUNK_LENGTH = 4000;
@@ -22,8 +22,8 @@ const PIECE = 64 * 1024;
 /** How long lines are collected before they are written together, in milliseconds. */
 const GATHERING = 20;
 /**
- * The pause before a failed write is retried, in milliseconds. It doubles with each failure, from `first` to at most
- * `last`.
+ * The pause before a failed write is retried, in milliseconds. The pause doubles with each failure, from `first` to at
+ * most `last`.
  */
 const RETRY = { first: 1, last: 100 };
 /** How long `end` waits for lines that cannot be written, in milliseconds. */

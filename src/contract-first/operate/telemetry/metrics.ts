@@ -66,8 +66,8 @@ function addRequests({ gauge, counter }: Add, counts: RequestCounts, deprecated:
   const one = (value: number): Sample[] => [[{}, value]];
   gauge('http_server_active_requests', 'Requests that have not been answered yet.', [], () => one(counts.inFlight));
   gauge('http_server_open_connections', 'Connections of clients.', [], () => one(counts.connections));
-  // Before the keys were read for the first time, the gauge has no sample. The value 0 would mean that they were read
-  // in 1970.
+  // Before the keys were read for the first time, the sample of the gauge is left out. The value 0 would mean that they
+  // were read in 1970.
   const readAt = () => (counts.keysReadAt > 0 ? one(counts.keysReadAt) : []);
   gauge('api_keys_read_timestamp_seconds', 'When the stored API keys were last read.', [], readAt);
   const unread = () => [...counts.unread].map(([code, value]): Sample => [{ error_type: code }, value]);
@@ -111,8 +111,8 @@ function addStore({ gauge, counter, histogram }: Add, stored: StoreCounts): void
 }
 
 /**
- * Adds the sizes of SQLite's files, and the free bytes on their disk. A missing file has the size 0. If a value cannot
- * be read, its metric has no sample.
+ * Adds the sizes of SQLite's files, and the free bytes on their disk. The size of a missing file is 0. If a value
+ * cannot be read, the sample of its metric is left out.
  */
 function addFiles({ gauge }: Add, file: string): void {
   const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,5 +1,5 @@
 /**
- * Loads OpenTelemetry's packages. They are not dependencies, because they would be a quarter of each installation. A
+ * Loads OpenTelemetry's packages, which are not dependencies, because they would be a quarter of each installation. A
  * service that sends traces installs them.
  */
 import { createRequire } from 'node:module';

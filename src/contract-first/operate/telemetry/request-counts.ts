@@ -1,7 +1,7 @@
 /**
  * Collects the durations of requests in the buckets of histograms. prom-client's own histogram would add 4 to 10 % to
- * the time of a list request, because it looks up the labels for each request. The values of labels come from the
- * contract and the error catalogue, so clients cannot create new values.
+ * the time of a list request, because it looks up the labels for each request. The contract and the error catalogue
+ * determine the values of labels, so clients cannot create new values.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Catalogue } from '../../engine/errors/catalogue.ts';
@@ -39,7 +39,7 @@ export class Durations {
   }
 }
 
-/** The methods that routes may have. All other methods are counted together, as `_OTHER`. */
+/** The methods that routes may have. The other methods are counted together, as `_OTHER`. */
 const COUNTED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
 
 type ByOutcome = Map<string | number, Durations>;
@@ -63,8 +63,8 @@ export class RequestCounts extends Counts {
   /** `pathOf` returns the path of an operation with its parameters: `/v1/books/{bookId}`. */
   constructor(pathOf: (operationId: string) => string, catalogue: Catalogue) {
     super();
-    // An error reply that a handler sends has no error code. The metric names the catalogue's first code for its status
-    // instead.
+    // An error reply that a handler sends lacks an error code. The metric names the catalogue's first code for its
+    // status instead.
     this.#codes = new Map(
       Object.entries(catalogue)
         .reverse()

@@ -1,7 +1,7 @@
 /** Converts lines of the log to short lines for people: `12:30:01 GET /v1/books 200 1.5 ms`. */
 import { toPrintable } from '../../json/literals.ts';
 
-/** The words for the levels of pino's log lines. Level 30 (info) is the usual level, and its lines have no word. */
+/** The words for the levels of pino's log lines. Lines of level 30 (info), the usual level, are without a word. */
 const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };
 
 /** Converts a text of one or more complete lines of JSON. */

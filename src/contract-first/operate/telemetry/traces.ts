@@ -35,7 +35,7 @@ interface TracesParts {
    */
   ratio: number | undefined;
   /**
-   * The addresses and ranges of the clients from which the server accepts `traceparent`: spans continue the client's
+   * The addresses and ranges of the clients that the server trusts to send `traceparent`: spans continue the client's
    * trace.
    */
   trusted: readonly string[];
@@ -90,8 +90,8 @@ export function buildTraces(parts: TracesParts): AddTraces {
 }
 
 /**
- * True if the request is not sampled. This is decided before the SDK makes a span, because most requests are not
- * sampled, and making a span would lengthen each of them by a third.
+ * True if the request is not sampled. The server decides this before the SDK makes a span, because most requests are
+ * not sampled, and making a span would lengthen each of them by a third.
  */
 function isLeftOut(traceparent: string | string[] | undefined, ratio: number): boolean {
   if (!toTrace(traceparent)) return Math.random() >= ratio;
@@ -154,7 +154,7 @@ interface Commits {
 interface Calling {
   api: Api;
   tracer: Tracer;
-  /** The context of the request's span. This span is the parent of the spans of all calls to the store. */
+  /** The context of the request's span, which is the parent of the spans of all calls to the store. */
   context: Context;
   system: string;
   commits: Commits;
@@ -163,8 +163,8 @@ interface Calling {
 const READS = ['get', 'list', 'read'];
 
 /**
- * Returns the span of a commit. It is the root of its own trace, because many writes of different requests share a
- * commit. The span of each of these writes links to it.
+ * Returns the span of a commit. The span is the root of a separate trace, because many writes of different requests
+ * share a commit. The span of each of these writes links to it.
  */
 function toCommit({ api, tracer, system, commits: { spans } }: Calling, commit: Commit): SpanContext {
   const known = spans.get(commit);
@@ -201,7 +201,7 @@ export function traceCalls<Calls extends object>(calls: Calls, calling: Calling)
             span.addLink({ context: toCommit(calling, latest) });
         };
         const answer = (async () => method.apply(target, values))();
-        // `link` reads the latest commit. It runs before the next commit can end, so the latest commit is the one with
+        // `link` reads the latest commit, and runs before the next commit can end, so the latest commit is the one with
         // this write.
         answer.then(link, () => {});
         return answer.catch(fail).finally(() => span.end());
