@@ -13,8 +13,8 @@ import { isTagIn } from '../requests/request-headers.ts';
 type Statuses = number | readonly [replaced: number, made: number];
 
 /**
- * The options of `answer`. They tell which answer clients get for each result of the method. If an option is omitted,
- * its type parameter is `never`.
+ * The options of `answer`, which select the answer that clients get for each result of the method. If an option is
+ * omitted, its type parameter is `never`.
  */
 interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
   /**
@@ -23,8 +23,8 @@ interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
    */
   absent?: Absent | (() => ErrorWith<Absent>);
   /**
-   * The codes of errors for refused changes, by the reason of the refusal: `{ referenced: 'tool_has_loans' }`. Reasons
-   * that are themselves codes of the catalogue may be omitted.
+   * The codes of errors for refused changes, by the reason: `{ referenced: 'tool_has_loans' }`. Reasons that are
+   * themselves codes of the catalogue may be omitted.
    */
   refused?: Codes;
   headers?: Own | ((found: Found) => Own);
@@ -36,7 +36,7 @@ interface Meaning<Found, Own, Absent, Codes, Tag, Unless, Key> {
    */
   unless?: Unless | undefined;
   /**
-   * The `idempotency` of the handler's argument. If an earlier request already made the change, the answer has the
+   * The `idempotency` of the handler's argument. If an earlier request already made the change, the answer contains the
    * header `Idempotency-Replayed: true`.
    */
   idempotency?: Key;
@@ -101,8 +101,8 @@ type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /**
  * Makes an answer: `answer(200, await orders.get(id), { absent: 'order_not_found' })`. The body is the record that a
- * read or a change has returned; the answer to a `delete` has no body. Pass `absent` if the record may not exist. Pass
- * `refused` if the change may be refused for a reason that is not itself a code of the catalogue.
+ * read or a change has returned; the answer to a `delete` contains no body. Pass `absent` if the record may not exist.
+ * Pass `refused` if the change may be refused for a reason that is not itself a code of the catalogue.
  */
 export function answer<
   const Status extends Statuses,

@@ -28,7 +28,7 @@ export interface TeamParts {
   toErrorBody: ToErrorBody;
   /** The team's collections. Replies may contain their records. */
   domain: AnyDomain;
-  /** The operations with the handler `notImplemented`, by id. Their replies contain no record. */
+  /** The operations with the handler `notImplemented`, by id. The replies of these operations contain no record. */
   unimplemented?: ReadonlySet<string>;
 }
 

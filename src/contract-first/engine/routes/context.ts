@@ -86,8 +86,8 @@ export class Context implements AnyContext {
 }
 
 /**
- * Returns the id under which the `Idempotency-Key`s of a caller are stored. The id of an API key gets no prefix, so
- * that `Idempotency-Key`s from versions without tokens are still found.
+ * Returns the id that is stored with the `Idempotency-Key`s of a caller. The id of an API key gets no prefix, so that
+ * `Idempotency-Key`s from versions without tokens are still found.
  */
 const toStoredCaller = (caller: RequestState['caller']) =>
   caller?.claims === undefined ? (caller?.id ?? '') : caller.counted;

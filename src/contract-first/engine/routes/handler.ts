@@ -78,17 +78,17 @@ interface Context<Params, Query, Headers, Sender> {
   services: Services;
   /**
    * Pass this to a change, so that the change takes effect only once, even if the client sends the request several
-   * times. Undefined if the request has no `Idempotency-Key`.
+   * times. Undefined for a request without an `Idempotency-Key`.
    */
   idempotency: Idempotency | undefined;
   /** The id of the request: `X-Request-Id` of the reply. Every log line of the request contains it. */
   requestId: string;
-  /** Fastify's request, with the additions of plugins. Its `params`, `query` and `body` are the checked values. */
+  /** Fastify's request, with the additions of plugins, and with the checked values as `params`, `query` and `body`. */
   request: FastifyRequest;
   /** Writes log lines that contain the request's id. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
-/** The owner of a key or a token. The claims of a token come from `src/tokens.ts`. */
+/** The owner of a key or a token. For a token, `src/tokens.ts` supplies the claims. */
 type AnyCaller = KeyOwner & { readonly claims: Claims | undefined };
 type CallerOf<Id> = Id extends TokenOperation ? KeyOwner & { readonly claims: Claims } : AnyCaller;
 
@@ -173,7 +173,7 @@ type AnswerTo<Status, Response> = Response extends { headers: infer Headers }
   ? { status: Status } & WithBody<Response, Status> & WithHeaders<Declared<Headers>> & WithNext<Headers>
   : never;
 
-/** The digits with which `StatusIn` expands a key such as `4XX` to the statuses 400 to 499. */
+/** The digits that `StatusIn` needs to expand a key such as `4XX` to the statuses 400 to 499. */
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 export type StatusIn<Key> = Key extends `${infer Class}XX`
   ? `${Class}${Digit}${Digit}` extends `${infer Status extends number}`
@@ -198,8 +198,8 @@ type ErrorTo<Id extends OperationId, Status> = [ResponseTo<Id, Status>] extends 
   : ResponseTo<Id, Status>;
 
 /**
- * The answers that the contract declares for an operation. Each has a status, and the body and headers that are
- * declared for this status.
+ * The answers that the contract declares for an operation: every answer consists of a status, and the body and headers
+ * that are declared for this status.
  */
 export type AnswerOf<Id extends OperationId> = {
   [Key in Exclude<keyof Responses<Id>, 'default'>]: AnswerTo<
@@ -255,8 +255,8 @@ type IsConstant<Value, Wide, All = Value> = [Value] extends [never]
 type IsAny<Given> = 0 extends 1 & Given ? true : false;
 
 /**
- * True if the body of the answer comes from `refuse`, so that the engine makes the body in the contract's form.
- * Excludes `any` and `never`, which would match every type.
+ * True if `refuse` made the body of the answer, so that the engine makes the body in the contract's form. Excludes
+ * `any` and `never`, which would match every type.
  */
 type IsError<Given> = Given extends { body: infer Body }
   ? 0 extends 1 & Body
@@ -270,8 +270,8 @@ type IsError<Given> = Given extends { body: infer Body }
 type WithoutBody<Answer> = { [Key in keyof Answer as Exclude<Key, 'body'>]: Answer[Key] };
 
 /**
- * The declared answers whose media type equals the one that the given answer names; all declared answers if none has
- * this media type. If the given answer does not name a media type, the declared answers that need not name one.
+ * The declared answers with the media type that the given answer names; all declared answers if none has this media
+ * type. If the given answer does not name a media type, the declared answers that need not name one.
  */
 type OfType<Answer, Given> = Given extends { type: infer Type }
   ? [Extract<Answer, { type: Type }>] extends [never]
@@ -329,7 +329,7 @@ type Unfit<Field> = [Field] extends [never]
   ? ' is not what the contract says'
   : `.${Field & (string | number)} has another type than in the contract`;
 /**
- * The names of the fields whose value does not fit the declared type. The value of an optional field must not be
+ * The names of the fields with a value that does not fit the declared type. The value of an optional field must not be
  * undefined, although the field may be omitted. `never` for arrays.
  */
 type OddField<Given, Allowed> = Given extends readonly unknown[]
@@ -350,8 +350,8 @@ type RequiredOf<T> = [T] extends [readonly unknown[]]
   : { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T];
 
 /**
- * The declared type, with all arrays read-only. It is needed because the compiler infers a handler's answer as a
- * constant, in which all arrays are read-only and all texts are literals.
+ * The declared type, with all arrays read-only. The read-only form is needed because the compiler infers a handler's
+ * answer as a constant with read-only arrays and with literals for all texts.
  */
 type Frozen<T> = T extends JsonText<unknown> | RawBody
   ? T
@@ -374,7 +374,7 @@ interface UnfitAnswer<Fault> {
 }
 
 /**
- * The constraint of an answer's type. It accepts every answer with a status, so that `Judged` can report the mistake
+ * The constraint of an answer's type, which accepts every answer with a status, so that `Judged` can report the mistake
  * with a better message.
  */
 interface AnyStatus {

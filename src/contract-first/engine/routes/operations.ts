@@ -62,8 +62,8 @@ export async function addOperations(
     return { ...options, url: toUrl(operation.path) };
   }
 
-  // fastify-openapi-glue would warn about each media type of a reply for which no parser exists. Replies need no
-  // parser, so this method reports that all parsers exist.
+  // fastify-openapi-glue would warn about each media type of a reply without a parser. Replies need no parser, so this
+  // method reports that all parsers exist.
   Object.defineProperty(app, 'hasContentTypeParser', { value: () => true, configurable: true });
   await app.register(fastifyPlugin(registerGlue, { name: 'fastify-openapi-glue' }), {
     // fastify-openapi-glue changes the document, and does not support bigint. So `toDoubles` copies the document

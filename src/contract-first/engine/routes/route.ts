@@ -39,7 +39,7 @@ export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotenc
   compiled: CompiledOperation;
   /** How the operation sends its error replies. `headers` is empty unless the operation is deprecated. */
   failures: FailureForm;
-  /** Builds the hook that checks keys. It is called only for operations that need a key. */
+  /** Builds the hook that checks keys. The function is called only for operations that need a key. */
   authFor: AuthFor;
   /** The `x-fastify-config` of the operation. */
   config: FastifyContextConfig | undefined;
@@ -48,12 +48,12 @@ export interface RouteParts extends Omit<ContextParts, 'operation' | 'idempotenc
 }
 
 /**
- * Tells Fastify not to validate. Fastify skips a validator that is undefined, but its types do not allow undefined, so
+ * Keeps Fastify from validating. Fastify skips a validator that is undefined, but its types do not allow undefined, so
  * a cast is needed.
  */
 const NO_CHECK = undefined as unknown as ReturnType<FastifySchemaCompiler<unknown>>;
 
-/** Turns off Fastify's own validation and serialization, because the engine has its own (see README.md). */
+/** Turns off Fastify's own validation and serialization, because the engine does both itself (see README.md). */
 const NOT_BY_FASTIFY = { validatorCompiler: () => NO_CHECK, serializerCompiler: () => JSON.stringify };
 
 export function buildRoute(operation: Operation, parts: RouteParts): Partial<RouteOptions> {
@@ -127,8 +127,8 @@ function buildNoteKey(id: string, logger: RouteParts['logger']) {
 }
 
 /**
- * Builds the first hook of the route. It notes the operation of the request for the log, and checks the key if the
- * operation needs one. A single hook does both, because each hook takes time.
+ * Builds the first hook of the route. The hook notes the operation of the request for the log, and checks the key if
+ * the operation needs one. A single hook does both, because each hook takes time.
  */
 function buildEnter(
   { id, path }: Operation,

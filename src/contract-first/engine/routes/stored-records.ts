@@ -75,7 +75,7 @@ export function buildCodecs<Domain extends AnyDomain>(
 }
 
 /**
- * Stands in for the schemas of a collection that the contract does not contain. No records of such a collection are
+ * Used in place of the schemas of a collection that the contract does not contain. No records of such a collection are
  * stored.
  */
 const NO_SCHEMAS: RecordSchemas = { shown: {} };

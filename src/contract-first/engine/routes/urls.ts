@@ -22,8 +22,8 @@ export function buildUrlOf({ publicPath, prefix, operations }: AnyContract): Url
 }
 
 /**
- * Builds the function that writes the URLs of an operation. It writes the query without URLSearchParams, which would
- * take several times as long.
+ * Builds the function that writes the URLs of an operation. The function writes the query without URLSearchParams,
+ * which would take several times as long.
  */
 function toTemplate(prefix: string, { path, parameters }: Operation): Template {
   const [start, ...texts] = (prefix + encodePath(path)).split(/\{\w+\}/) as [string, ...string[]];
@@ -36,7 +36,7 @@ function toTemplate(prefix: string, { path, parameters }: Operation): Template {
     let mark = '?';
     for (const { name, write } of fields) {
       const value = changes[name] ?? query[name];
-      // Values for which `write` returns the empty text, such as empty arrays, are omitted.
+      // A value is omitted if `write` returns the empty text, as for an empty array.
       const text = value === undefined ? '' : write(value);
       if (text === '') continue;
       url += mark + text;

@@ -9,8 +9,8 @@ import { countWhereIfFits, seenFields } from './seen-fields.ts';
 import type { ValidatorCache } from './validator-cache.ts';
 
 /**
- * Validates schemas against the meta-schema. All contracts share this instance: otherwise each ajv instance would
- * compile the meta-schema again.
+ * Validates schemas against the meta-schema. The contracts of a process share this instance: otherwise each ajv
+ * instance would compile the meta-schema again.
  */
 let ofSchemas: Ajv2020 | undefined;
 
@@ -34,7 +34,7 @@ export interface SchemaSource {
   isStrict?: boolean;
 }
 
-/** The state of the running validation. It is cleared at the end of the validation. */
+/** The state of the running validation, which is cleared at the end of the validation. */
 export interface ValidationRun {
   functions: ValidatorCache;
   keys: CanonicalKeys;
@@ -50,7 +50,7 @@ const IN_JAVASCRIPT: Record<string, string> = { '\\A': '^', '\\z': '$', '\\Z': '
 /**
  * Compiles a pattern with the `u` flag (JSON Schema 2020-12, Core, section 6.4). A pattern that is only valid without
  * `u`, such as `[\w-.]`, is compiled without it.
- * @throws Error if the pattern contains escapes of another language, which JavaScript would read as letters without `u`
+ * @throws Error for escapes from other languages, which JavaScript would read as letters without `u`
  */
 export function toRegExp(pattern: string, flags: string): RegExp {
   try {
@@ -72,7 +72,7 @@ export function addKnownFormats(ajv: Ajv2020): void {
   ajv.addFormat('date-time', (text: string) => toInstant(text) !== undefined);
   // `decimal` accepts every text, because the handler parses it.
   ajv.addFormat('decimal', true);
-  // `binary` has no meaning in JSON.
+  // `binary` does not mean anything in JSON.
   delete ajv.formats.binary;
 }
 

@@ -33,7 +33,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
   function convert(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) {
       if (isInt64) return toInt64(value) ?? value;
-      // The schema may also have an alternative that does not restrict the type, so the value can be any bigint. A
+      // The schema may also contain an alternative that does not restrict the type, so the value can be any bigint. A
       // bigint that no double can hold is left unchanged.
       return isOtherNumber && typeof value === 'bigint' ? (toDouble(value) ?? value) : value;
     }
@@ -44,7 +44,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
     for (const name of ofRest ? Object.keys(values) : []) {
       if (!fields.has(name)) values[name] = (ofRest as ToBigints)(values[name]);
     }
-    // Each recursive schema converts an object only once. Otherwise, if several recursive schemas describe an object,
+    // A recursive schema converts each object only once. Otherwise, if several recursive schemas describe an object,
     // the number of conversions would double at each level of nesting.
     for (const { ofRecursion, done } of ofRecursions.filter((one) => !one.done.has(values))) {
       done.add(values);
@@ -56,10 +56,7 @@ export function buildToBigints(int64s: Int64Map | undefined): ToBigints | undefi
 
 const numberless = new WeakSet<Int64Map>();
 
-/**
- * True if the map, or any map inside it, contains numbers. If there are none, all visited maps are added to
- * `numberless`.
- */
+/** True if the map, or any map inside it, contains numbers. Otherwise, all visited maps are added to `numberless`. */
 function hasNumbers(int64s: Int64Map): boolean {
   const seen = new Set([int64s]);
   for (const { isInt64, isOtherNumber, fields, rest, recursions } of seen) {

@@ -8,7 +8,7 @@ export interface Fault {
 }
 
 /**
- * Names the two fields of which the object at this pointer may contain only one (OpenAPI 3.1, sections 4.8.12, 4.8.14,
+ * Names the two fields that exclude each other in the object at this pointer (OpenAPI 3.1, sections 4.8.12, 4.8.14,
  * 4.8.19, 4.8.21).
  */
 const exclusiveIn = (pointer: string): string =>
@@ -31,10 +31,10 @@ const KEYWORD_MESSAGES: Record<string, (params: ErrorObject['params'], pointer: 
   unevaluatedProperties: ({ unevaluatedProperty }) => `must not have ${unevaluatedProperty}`,
 };
 
-/** Keywords whose error only summarizes the errors of the schemas inside them. */
+/** Keywords that only report a summary of the errors of the schemas inside them. */
 const SUMMARIES = ['if', 'oneOf', 'anyOf', 'allOf'];
 
-/** Converts ajv's errors to faults. Each fault is listed only once. */
+/** Converts ajv's errors to faults, without duplicates. */
 export function toFaults(errors: ErrorObject[]): Fault[] {
   const isBelow = (one: ErrorObject, other: ErrorObject) => `${one.instancePath}/`.startsWith(`${other.instancePath}/`);
   const isSummary = ({ keyword }: ErrorObject) => SUMMARIES.includes(keyword);

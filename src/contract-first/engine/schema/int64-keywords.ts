@@ -1,4 +1,4 @@
-/** ajv keywords that handle numbers exactly. They are needed because ajv's own keywords do not support bigint. */
+/** ajv keywords that handle numbers exactly, because ajv's own keywords do not support bigint. */
 import {
   _,
   type Code,

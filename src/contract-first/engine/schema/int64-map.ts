@@ -6,8 +6,8 @@ import type { Schema } from './json.ts';
 import { scopeOf, subschemasOf, targetOf } from './subschemas.ts';
 
 /**
- * Tells where a value contains 64-bit integers: whether the value itself is one, and a map for each value inside it. A
- * map is made once for each schema, and never changed afterwards.
+ * Describes where a value contains 64-bit integers: whether the value itself is one, and a map for each value inside
+ * it. A map is made once for each schema, and never changed afterwards.
  */
 export interface Int64Map {
   isInt64: boolean;
@@ -32,7 +32,7 @@ export const int64sOf = (schema: Schema): Int64Map => mapOf(schema, true);
 
 /**
  * Returns the map for the values that the schemas under `keyword` describe. `name` is the name of a field or the index
- * of an item, if the keyword has a schema for each.
+ * of an item, if the keyword contains a schema for each.
  */
 export function int64sUnder(int64s: Int64Map, keyword: string, name: string): Int64Map {
   const scope = scopeOf(keyword);
@@ -77,8 +77,8 @@ function isFilled(int64s: Int64Map): boolean {
 }
 
 /**
- * The maps that were already made. A schema can have two maps: one for when it always applies, and one for when it is
- * one of several alternatives.
+ * The maps that were already made. There can be two maps for a schema: one for when it always applies, and one for when
+ * it is one of several alternatives.
  */
 const known = { always: new WeakMap<object, Int64Map>(), sometimes: new WeakMap<object, Int64Map>() };
 

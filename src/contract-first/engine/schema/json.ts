@@ -11,7 +11,7 @@ type Lengths = Partial<Record<'minLength' | 'maxLength' | 'minItems' | 'maxItems
 type Bound = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf';
 
 /**
- * The keywords that the engine reads, with their types in JSON Schema. A keyword of another type is an error when the
+ * The keywords that the engine reads, with their types in JSON Schema. A keyword of any other type is an error when the
  * schema is compiled.
  */
 export interface Keywords extends Lengths, Partial<Record<Bound, number | bigint>> {
@@ -57,7 +57,7 @@ export const keywordsOf = (schema: Schema | undefined): Keywords => (isNode(sche
 
 /** A problem in a contract. */
 export interface ContractProblem {
-  /** One line that describes the problem and names the faulty node. */
+  /** A single line that describes the problem and names the faulty node. */
   words: string;
   /**
    * The JSON Pointer to the faulty node, which may lead through references. Keys between a schema and its fields, such

@@ -1,4 +1,4 @@
-/** Finds nodes of a document by JSON Pointer, and tells which keys are names, keywords or data. */
+/** Finds nodes of a document by JSON Pointer, and finds out which keys are names, keywords or data. */
 import { fromPointerToken } from '../../json/pointer.ts';
 import { isNode } from './json.ts';
 

@@ -83,12 +83,12 @@ function isEqual(other: unknown, value: unknown): boolean {
 }
 
 /**
- * Functions that are called at the end of each validation. They clear cached results, because these results belong to
- * the objects of one validation.
+ * Functions that are called at the end of each validation, to clear cached results, because these results belong to the
+ * objects of one validation.
  */
 export type AtEnd = (() => void)[];
 
-/** Gives equal values the same key. Each object is read only once in a validation, even if several lists contain it. */
+/** Gives equal values the same key. An object is read only once in a validation, even if several lists contain it. */
 export class CanonicalKeys {
   /**
    * The key of each object and array that was read. `#names` maps the text of an object's contents to its key, so that

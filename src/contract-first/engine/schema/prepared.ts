@@ -11,7 +11,7 @@ import { withBranch, withSeenFields } from './seen-fields.ts';
 import { isRecursion, mapSubschemas, SUBSCHEMA_KEYWORDS, subschemasOf } from './subschemas.ts';
 import type { Compiler } from './validator-cache.ts';
 
-/** Keywords whose schema applies to any number of items or fields. */
+/** Keywords with a schema that applies to any number of items or fields. */
 const REPEATED = ['items', 'additionalProperties', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 
 const SIZES = ['maxLength', 'maxItems', 'maxProperties'];
@@ -28,7 +28,8 @@ const DEEP = [
 const LARGEST = 20;
 /**
  * The limit that is used instead of LARGEST inside a schema with more than HUGE subschemas: otherwise a single function
- * could take up to 90 ms to compile. This limit is not used for all schemas, because more calls make requests slower.
+ * could take up to 90 ms to compile. The lower limit is not used for all schemas, because more calls make requests
+ * slower.
  */
 const LARGEST_OF_HUGE = 5;
 const HUGE = 200;
@@ -53,7 +54,7 @@ const isLarge = (schema: Schema, largest = LARGEST) => isRecursion(schema) || si
 /** Keywords with a schema that a valid value may break. */
 const TRIED = ['anyOf', 'oneOf', 'not', 'if', 'contains', 'propertyNames'];
 
-/** The types that annotations must have. An annotation of another type is kept, so that ajv reports it. */
+/** The types that annotations must have. An annotation of a wrong type is kept, so that ajv reports it. */
 const ANNOTATION_TYPES = new Map([
   ...['title', 'description'].map((keyword) => [keyword, 'string'] as const),
   ...['deprecated', 'readOnly', 'writeOnly'].map((keyword) => [keyword, 'boolean'] as const),

@@ -4,15 +4,16 @@ import { fromPointerToken, toPointerToken } from '../../json/pointer.ts';
 import { firstProblems, MAX_PROBLEMS, Problem, problemAt, toDottedPath } from '../errors/problem.ts';
 import { toRegExp } from './ajv.ts';
 
-/** Keywords whose error only adds to the errors of the schema inside them. */
+/** Keywords with errors that only add to the errors of the schema inside them. */
 const SUMMARIES = ['if', 'propertyNames'];
 
-/** Keywords that any value of the wrong type breaks. Their errors are omitted if the type is already reported. */
+/**
+ * Keywords that any value of the wrong type breaks. An error of such a keyword is omitted if the type is already
+ * reported.
+ */
 const OF_VALUES = ['enum', 'const', 'equals'];
 
-/**
- * Converts ajv's errors to problems. Each problem is listed only once. `at` is the JSON Pointer of the checked `value`.
- */
+/** Converts ajv's errors to problems, without duplicates. `at` is the JSON Pointer of the checked `value`. */
 export function toProblems(errors: readonly ErrorObject[], at = '', value?: unknown): Problem[] {
   const problems = new Map<string, Problem>();
   const ofWrongType = new Set(
@@ -81,12 +82,12 @@ function toProblem(error: ErrorObject, at: string, value: unknown): Problem {
   return new Problem(inside(propertyName), code, `the name of ${toDottedPath(inside(propertyName))} ${said}`);
 }
 
-/** Matches control characters. They are invisible, and are often the only fault in a text. */
+/** Matches control characters, which are invisible, and often the only fault in a text. */
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * The longest text in which the faulty control character is searched for, in characters. The limit is needed because
- * the search tests the pattern once for each control character.
+ * The longest text, in characters, that is searched for the faulty control character. The limit is needed because the
+ * search tests the pattern once for each control character.
  */
 const MAX_SEARCHED = 1000;
 

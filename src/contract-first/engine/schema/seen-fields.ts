@@ -11,8 +11,8 @@ const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'
 /**
  * The keyword `seenFields` gives a schema its own variable for evaluated fields. ajv notes evaluated fields in a
  * variable, and a schema without its own uses the variable of its first subschema. If that subschema does not fit or
- * was not tried, the wrong fields count as evaluated, or the check throws. The variable's object has no prototype, so
- * that a field called `constructor` does not count as evaluated.
+ * was not tried, the wrong fields count as evaluated, or the check throws. The variable's object is made without a
+ * prototype, so that a field called `constructor` does not count as evaluated.
  */
 export const seenFields: CodeKeywordDefinition = {
   keyword: 'seenFields',
@@ -27,8 +27,8 @@ export function withSeenFields(schema: Keywords): Keywords {
 }
 
 /**
- * Adds `not: false` to `then`; this accepts every value. It is needed because ajv skips an `if` without an effective
- * `then` or `else`, and the fields that the `if` evaluates would then not count as evaluated.
+ * Adds `not: false` to `then`; this accepts every value. The addition is needed because ajv skips an `if` without an
+ * effective `then` or `else`, and the fields that the `if` evaluates would then not count as evaluated.
  */
 export function withBranch(schema: Keywords): Keywords {
   if (!('if' in schema) || schema.then === false) return schema;

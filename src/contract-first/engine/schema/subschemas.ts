@@ -7,22 +7,22 @@ import { isNode, type Keywords, keywordsOf, type Schema } from './json.ts';
 
 const OF_VALUE = ['not', 'if', 'then', 'else'];
 const OF_ALL = ['items', 'contains', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'];
-/** Keywords whose value is a single schema. The value of each keyword in SEVERAL is an array or a map of schemas. */
+/** Keywords with a single schema as the value. The value of each keyword in SEVERAL is an array or a map of schemas. */
 export const ONE = [...OF_VALUE, ...OF_ALL];
 const SEVERAL = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'properties', 'patternProperties', 'prefixItems'];
 
 export const SUBSCHEMA_KEYWORDS = [...ONE, ...SEVERAL];
 
 /**
- * Keywords whose schemas apply to the same value as the outer schema. The schemas of the keywords in NAMED apply to a
- * single field or item. The schemas of all other keywords apply to all fields or items.
+ * Keywords with schemas that apply to the same value as the outer schema. The schemas of the keywords in NAMED apply to
+ * a single field or item. The schemas of all other keywords apply to all fields or items.
  */
 const SAME_VALUE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', ...OF_VALUE];
 const NAMED = ['properties', 'prefixItems'];
 
 /**
- * Returns what a schema under this keyword applies to: the same value as the outer schema, a single field or item, or
- * all fields or items.
+ * Returns the scope of a schema under this keyword: the same value as the outer schema, a single field or item, or all
+ * fields or items.
  */
 export function scopeOf(keyword: string): 'value' | 'field' | 'fields' {
   if (SAME_VALUE_KEYWORDS.includes(keyword)) return 'value';
@@ -38,8 +38,8 @@ interface Subschema {
 
 /**
  * Returns the pointer from a schema to a schema inside it, in the short form that ReportProblem accepts: without
- * `properties`. The pointer is empty for a schema of the same value, because the document may contain that schema
- * behind a reference.
+ * `properties`. The pointer is empty for a schema of the same value, because the document may refer to that schema with
+ * a `$ref`.
  */
 export function toInnerPointer({ keyword, name }: Omit<Subschema, 'subschema'>): string {
   if (scopeOf(keyword) === 'value') return '';
@@ -81,7 +81,7 @@ export function mapSubschemas(schema: Keywords, make: Make): Keywords {
 }
 
 /**
- * Recursive references and their targets. They are kept as references, because replacing a reference to an outer schema
+ * Recursive references and their targets. Such references are kept, because replacing a reference to an outer schema
  * would never end.
  */
 const targets = new WeakMap<object, () => Keywords>();

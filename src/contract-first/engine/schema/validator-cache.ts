@@ -22,9 +22,7 @@ interface SchemaPart {
 
 /** Rewrites a schema for ajv, and compiles it. */
 export interface Compiler {
-  /**
-   * Rewrites a schema. Each subschema that gets its own function is replaced by the schema that `call` returns for it.
-   */
+  /** Rewrites a schema. A subschema that gets its own function is replaced by the schema that `call` returns for it. */
   rewriteForAjv: (part: SchemaPart, call: (part: SchemaPart) => Schema) => Schema;
   compile: (prepared: Schema) => ValidateFunction;
 }
@@ -55,11 +53,11 @@ export class ValidatorCache {
   /** The stack of functions to compile. */
   readonly #open: SchemaFunction[] = [];
   /**
-   * Functions whose schema was already rewritten, so that their calls are known. They may still have to wait until the
-   * functions that they call are compiled.
+   * Functions with a schema that was already rewritten, so that their calls are known. Such functions may still have to
+   * wait until the functions that they call are compiled.
    */
   readonly #entered = new Set<SchemaFunction>();
-  /** All functions before this index of `#known` are compiled. */
+  /** Every function before this index of `#known` is compiled. */
   #next = 0;
   readonly #atEnd: AtEnd;
 
@@ -83,8 +81,8 @@ export class ValidatorCache {
   }
 
   /**
-   * Compiles a function, but not the functions that it calls. If another function has an equal rewritten schema, both
-   * share the compiled result.
+   * Compiles a function, but not the functions that it calls. Two functions with equal rewritten schemas share the
+   * compiled result.
    * @throws Error if the function cannot be compiled
    */
   compile(made: SchemaFunction, prepared?: Schema): ValidateFunction {
@@ -111,8 +109,8 @@ export class ValidatorCache {
   }
 
   /**
-   * After an error, discards compiled functions that directly or indirectly call a function which was not compiled. All
-   * other compiled functions are kept.
+   * After an error, discards compiled functions that directly or indirectly call a function which was not compiled, and
+   * keeps all other compiled functions.
    */
   #reset(): void {
     const isLost = ({ check, calls }: SchemaFunction) => check && [...calls].some((called) => !called.check);
@@ -133,8 +131,8 @@ export class ValidatorCache {
   }
 
   /**
-   * Compiles a function after the functions that it calls. Equal called functions then already have the same number, so
-   * that their callers can be recognized as equal as well.
+   * Compiles a function after the functions that it calls. Equal called functions then already share a number, so that
+   * their callers can be recognized as equal as well.
    */
   #step(next: SchemaFunction): void {
     if (next.check) return;

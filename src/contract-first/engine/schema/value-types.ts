@@ -68,8 +68,8 @@ export function mergeAllOf(schema: Schema): Keywords {
 }
 
 /**
- * Keywords for undeclared fields and items. They are dropped from a merged schema, because the merge can remove
- * declarations of fields.
+ * Keywords for undeclared fields and items, dropped from a merged schema because the merge can remove declarations of
+ * fields.
  */
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 
@@ -95,8 +95,8 @@ const STRICTER = {
   ...{ minimum: larger, exclusiveMinimum: larger, minLength: larger, minItems: larger, minProperties: larger },
   ...{ maximum: smaller, exclusiveMaximum: smaller, maxLength: smaller, maxItems: smaller, maxProperties: smaller },
   /**
-   * Only texts are compared: of two equal numbers, one may be a number and the other a bigint. All other values of the
-   * first list are kept. If no value would be left, the whole first list is kept.
+   * Only texts are compared: of two equal numbers, one may be a number and the other a bigint. Values of other types in
+   * the first list are kept. If no value would be left, the whole first list is kept.
    */
   enum: (one: unknown[], other: unknown[]) => {
     const both = one.filter((value) => typeof value !== 'string' || other.includes(value));
