@@ -35,7 +35,7 @@ export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** Makes the record that the database stores for a new key. It gets a random id. */
+/** Makes the record that the database stores for a new key, with a random id. */
 export function toStoredKey(key: string, name: string, expiresAt?: Date, scopes?: string[], rate?: string): StoredKey {
   return {
     id: randomBytes(4).toString('hex'),

@@ -1,4 +1,4 @@
-/** Builds the collections that handlers call, from the functions with which a database reads and writes. */
+/** Builds the collections that handlers call, from a database's functions for reading and writing. */
 import { JsonText } from '../json/json-text.ts';
 import { markWhole } from '../json/whole-records.ts';
 import { buildMethods, ChangeBuilder, checkKey, NO_OPTIONS, toStoredIdempotency } from './changes/change-builder.ts';
@@ -51,7 +51,7 @@ export interface ForCollections {
   change(change: Change | TransactionCall): Promise<Outcome>;
   /** Runs one statement that only reads. */
   read<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
-  /** Runs several statements that only read. All of them see the same snapshot of the database. */
+  /** Runs several statements that only read, on one snapshot of the database. */
   readAll<Found>(toSteps: () => SqlSteps<Found>): Awaitable<Found>;
   dialect: Dialect;
 }
@@ -195,8 +195,8 @@ function buildCalls(
 }
 
 /**
- * Builds the method `list`. A plain page, in the order of creation and without ranges, may come from a cache, or share
- * a statement with other calls. For every other page, a separate statement runs.
+ * Builds the method `list`. A plain page, in the order of creation and without ranges, may be served from a cache, or
+ * share a statement with other calls. For every other page, a separate statement runs.
  */
 function buildList({ table, codec, reads, read, readAll: onSnapshot, dialect }: CollectionParts) {
   return async (asked: PageQuery & Fields): Promise<Page | undefined> => {

@@ -1,4 +1,4 @@
-/** The interface of collections, which handlers use. Records have the types of the contract. */
+/** The interface of collections, which handlers use. The contract defines the types of the records. */
 import type { JsonText } from '../json/json-text.ts';
 
 /** The result of a method: some stores return the value itself, others a promise of it. `await` accepts both. */
@@ -13,7 +13,7 @@ export type Fields = Record<string, unknown>;
  */
 export interface SqlStep {
   sql: string;
-  /** The values to bind. They are absent if `sql` is a script of several statements. */
+  /** The values to bind; absent if `sql` is a script of several statements. */
   values?: unknown[];
   /**
    * Whether a team has written the SQL. If so, the statement may only read, and each row is an object with the names of
@@ -31,7 +31,7 @@ interface Answers<Answer> {
 }
 /**
  * The types of the options of a method that changes records: `promise` is for calls by handlers, `steps` for calls in
- * transactions. `steps` has no `Idempotency-Key`, because one key covers the whole transaction.
+ * transactions. `steps` omits the `Idempotency-Key`, because one key covers the whole transaction.
  */
 interface Hows<Found> {
   promise: HowToChange<Found>;
@@ -40,7 +40,7 @@ interface Hows<Found> {
 type Kind = 'promise' | 'steps';
 
 /**
- * Makes each unknown field of a passed record a compile error. The table has no column for such a field, so the store
+ * Makes each unknown field of a passed record a compile error. The table lacks a column for such a field, so the store
  * would silently lose its value.
  */
 type Only<Given, New> = { [Name in Exclude<keyof Given & string, keyof New>]: NoColumn<Name> };
@@ -102,7 +102,7 @@ export interface Changing<Found, New, Id, Conflicts, Referenced, As extends Kind
  * A collection. The promise of a write resolves when the write is durable. Every method may throw these errors:
  * - StoreUnavailable if the store cannot be reached or written
  * - UnfitRecord if the record does not fit the schema in the contract; then nothing is stored
- * - KeyReused if an earlier, different request had the same `Idempotency-Key`
+ * - KeyReused if an earlier, different request used the same `Idempotency-Key`
  * - AlreadyDone if a request is repeated with its `Idempotency-Key`, but its stored answer no longer fits the contract,
  *   and the record was deleted
  * - InvalidValue if the record contains a text that the database cannot store, or that is too long for an index
@@ -180,7 +180,7 @@ type IsMerged<Value> = unknown extends Value
       ? true
       : never;
 export type ChangesOf<New> = { [Name in keyof New]?: Change<New[Name]> | undefined };
-/** The type of a field's new value in an update. It is `undefined` if only the store may set the field. */
+/** The type of a field's new value in an update; `undefined` if only the store may set the field. */
 type Change<Value> = [Exclude<Value, undefined>] extends [never]
   ? never
   :
@@ -196,8 +196,8 @@ type Sum<Value> = [Value] extends [never]
       : never;
 
 /**
- * The type of an object that an update merges into the stored object. It contains only the changed fields. Null removes
- * an optional field.
+ * The type of an object that an update merges into the stored object, with only the changed fields. Null removes an
+ * optional field.
  */
 type PatchOf<Value> = Value extends readonly unknown[]
   ? Value
@@ -206,7 +206,9 @@ type PatchOf<Value> = Value extends readonly unknown[]
     : Value;
 type InPatch<Value> = PatchOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
-/** The result of a change that the store refused. `refused` is the code of the reason. The change has no effect. */
+/**
+ * The result of a change that the store refused. `refused` is the code of the reason. The change does not take effect.
+ */
 export interface Refused<Why extends string = string> {
   readonly refused: Why;
 }
@@ -222,8 +224,8 @@ export class Refusal implements Refused {
 
 /**
  * The query of a page. The page contains up to `limit` records (at least 1) that match the filters and follow the
- * cursor `after`. They are sorted by the declared order that the query names, or by default in the order of their
- * creation. A query that sorts by one field and limits the range of another field may get a page with fewer than
+ * cursor `after`. The records are sorted by the declared order that the query names, or by default in the order of
+ * their creation. A query that sorts by one field and limits another field to a range may get a page with fewer than
  * `limit` records even if another page follows.
  */
 export type PageQuery<Found = Fields, Lists = AnyLists> = {
@@ -294,8 +296,8 @@ export interface Idempotency {
   /** How many hours the store remembers the key. */
   readonly hours: number;
   /**
-   * A digest of the request's parameters and body. If a later request with the same key has another digest, it fails
-   * with KeyReused.
+   * A digest of the request's parameters and body. A later request with the same key but another digest fails with
+   * KeyReused.
    */
   readonly digest: string;
   /**
@@ -306,8 +308,8 @@ export interface Idempotency {
 }
 
 /**
- * An `Idempotency-Key` whose property `isReplayed` is read from and written to another object, `target`. This is a
- * class, because V8 turns each object literal with accessors into a slow dictionary.
+ * An `Idempotency-Key` with a property `isReplayed` that is read from and written to another object, `target`. The type
+ * is a class, because V8 turns each object literal with accessors into a slow dictionary.
  */
 export class ForwardedKey implements Idempotency {
   readonly caller: string;
@@ -340,7 +342,7 @@ export class KeyReused extends Error {
   override name = 'KeyReused';
 }
 
-/** Thrown for a repeated request whose change was already made, but whose stored answer can no longer be sent. */
+/** Thrown for a repeated request if the change was already made, but the stored answer can no longer be sent. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }

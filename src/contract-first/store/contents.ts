@@ -9,7 +9,7 @@ import type { Fits } from './store.ts';
 import type { ColumnType } from './tables/description.ts';
 import type { Table } from './tables/table.ts';
 
-/** A row of a table. Each value is a text, so that numbers keep all their digits. */
+/** A row of a table. Every value is a text, so that numbers keep all their digits. */
 export type Row = (string | null)[];
 
 export interface MovedTable {
@@ -19,7 +19,7 @@ export interface MovedTable {
    * PostgreSQL.
    */
   columns: readonly { column: string; type: ColumnType; isSeconds?: true }[];
-  /** The column by which a move sorts the rows that it reads. */
+  /** The column that a move sorts by when it reads the rows. */
   order: string;
   /**
    * The name of the rows in messages, such as `keys`. A move fails if the target already contains rows of this table.
@@ -31,8 +31,8 @@ export interface MovedTable {
 }
 
 /**
- * The source or the target database of a move. All its statements run in one transaction, all values are texts, and SQL
- * names the tables without a schema.
+ * The source or the target database of a move. The statements of each database run in one transaction, all values are
+ * texts, and SQL names the tables without a schema.
  */
 export interface MovingSide extends Pick<Dialect, 'mark' | 'keyOrder'> {
   /**

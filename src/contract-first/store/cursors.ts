@@ -10,7 +10,7 @@ const LENGTH = 11;
 
 /**
  * Writes the cursor for the position after a record. `id` is the record's sequence number. `values` contains the value
- * of each filter, or undefined if the query does not use that filter. `position` is given if the list has a declared
+ * of each filter, or undefined if the query does not use that filter. `position` is given for a list with a declared
  * order: the text of the record's values in the fields of that order.
  */
 export function toCursor(id: bigint, values: readonly unknown[] = [], position?: string): string {
@@ -22,7 +22,7 @@ export function toCursor(id: bigint, values: readonly unknown[] = [], position?:
 }
 
 /**
- * Reads a cursor: the sequence number, and for a list with a declared order (`isSorted`) also the position. Returns
+ * Reads a cursor: the sequence number, and, for a list with a declared order (`isSorted`), the position. Returns
  * undefined if the cursor belongs to another list, or was invented by a client.
  */
 export function fromCursor(

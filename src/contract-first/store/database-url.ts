@@ -9,8 +9,8 @@ export type Database =
 export const DATABASE_FORMS = `sqlite:<file>, sqlite::memory: or ${POSTGRES_FORM}`;
 
 /**
- * Matches `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`. It does not match `sqlite://data.db`,
- * because `data.db` is a host in that URL.
+ * Matches `sqlite:data.db`, `sqlite:/srv/data.db` and `sqlite:///srv/data.db`, but not `sqlite://data.db`, because
+ * `data.db` is a host in that URL.
  */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(.+)$/;
 

@@ -1,6 +1,6 @@
 /**
  * Builds the SQL of lists with ranges, prefixes, a declared order, `skip` or `count`. No single index helps a query
- * that sorts by one field and limits the range of another. A page of such a query scans at most MAX_SCANNED records, so
+ * that sorts by one field and limits another to a range. A page of such a query scans at most MAX_SCANNED records, so
  * it may contain fewer records than its limit even if another page follows.
  */
 import { JsonText, type TextSource } from '../json/json-text.ts';
@@ -44,7 +44,7 @@ interface Asked {
   ranges: Range[];
   /**
    * The values of the order's fields in the last record of the previous page, with null for an absent value. The first
-   * page has no position.
+   * page is read without a position.
    */
   position: unknown[] | undefined;
   /** Whether the page scans at most MAX_SCANNED records, and may therefore be shorter than its limit. */
@@ -66,7 +66,7 @@ export const withTenant = <Query extends object>({ tenant }: Table, query: Query
 
 /**
  * Converts the values of a query to their stored form, and removes ranges without ends. So queries of the same list
- * have the same cursors and cache entries.
+ * share cursors and cache entries.
  * @throws Error if the query lacks a required filter, and InvalidValue if it skips too many records
  */
 export function toStoredQuery({ collection, filters, fixed, ranges, mostSkipped }: Table, query: PageQuery): PageQuery {
@@ -88,7 +88,7 @@ function toQueryValue(field: Field, value: unknown): unknown {
 }
 
 /**
- * Whether a query from `toStoredQuery` is plain: it may filter by equality, but has no declared order, ranges,
+ * Whether a query from `toStoredQuery` is plain: it may filter by equality, but does not use a declared order, ranges,
  * prefixes, `skip` or `count`.
  */
 export const isPlain = (table: Table, query: PageQuery) =>
@@ -100,7 +100,7 @@ const isExact = ({ skip, count }: PageQuery & Fields) => skip !== undefined || c
 /** The options for reading a page. */
 export interface Reading {
   dialect: Dialect;
-  /** Returns SQL that writes a record as JSON. By default, the JSON has no internal columns. */
+  /** Returns SQL that writes a record as JSON. By default, the JSON omits the internal columns. */
   toJsonSql?: Dialect['toJsonSql'];
   /**
    * Whether to continue until `limit` matching records are found, even if more than MAX_SCANNED records must be
@@ -164,8 +164,8 @@ export function toRecordPage(found: FoundPage | undefined, source: TextSource): 
 }
 
 /**
- * Returns those fields of an order for which a cursor contains extra values. The sequence number is not among them,
- * because every cursor contains it anyway.
+ * Returns those fields of an order that need extra values in a cursor. The sequence number is not among them, because
+ * every cursor contains it anyway.
  */
 export const placedIn = (table: Table, order: readonly OrderKey[]) =>
   order.filter(({ field }) => field.column !== table.sequence).map(({ field }) => field);
@@ -194,7 +194,7 @@ function toPosition(table: Table, order: readonly OrderKey[], cursor: string, va
   const fields = placedIn(table, order);
   const { id, position = '' } = fromCursor(cursor, values, fields.length > 0) ?? {};
   if (id === undefined) return undefined;
-  // `fromCursor` has already checked the digest, so a cursor that the store wrote has one value for each field.
+  // `fromCursor` has already checked the digest, so a cursor that the store wrote contains one value for each field.
   const texts: (string | null)[] = isList(fields) ? fromJson(position, fields.length) : [position];
   const places = new Map(fields.map((field, index) => [field, fromPlace(field, texts[index])]));
   if ([...places.values()].includes(undefined)) return undefined;
@@ -260,12 +260,12 @@ function toPageSql(asked: Asked, dialect: Dialect): SqlStep {
   return { sql, values: writer.values };
 }
 
-/** A field to sort by. `isPresent` is true if the statement only reads records that have a value in this field. */
+/** A field to sort by. `isPresent` is true if the statement only reads records with a value in this field. */
 type Key = OrderKey & { isPresent?: boolean };
 
 /**
- * Writes the parts of a page's statement. Each method binds its values, so call the methods in the order of their parts
- * in the SQL.
+ * Writes the parts of a page's statement. Every method binds its values, so call the methods in the order of their
+ * parts in the SQL.
  */
 class PageWriter {
   readonly #asked: Asked;
@@ -373,7 +373,7 @@ function toRanges(table: Table, query: PageQuery): Range[] {
 
 /**
  * Returns the first text that comes after all texts with this prefix, in the order of code points, which both databases
- * use. Returns undefined if there is no such text.
+ * use. Returns undefined if no such text exists.
  */
 function toEnd(text: string): string | undefined {
   const points = Array.from(text, (character) => character.codePointAt(0) as number);

@@ -1,5 +1,5 @@
 /**
- * Copies all rows of a database to an empty database. All reads see one snapshot, and all writes are in one
+ * Copies all rows of a database to an empty database. The reads see one snapshot, and the writes are in one
  * transaction.
  */
 import type { MovedTable, MovingSide } from './contents.ts';
@@ -17,7 +17,7 @@ const TARGET_LIMITS = { createTimeout: 10_000, maxCreates: 1 };
 interface Progress {
   /** The database that the current step uses. If the step fails, the message begins with the name of this database. */
   at: Database;
-  /** The last sentence of the message. It describes the state of the target, for example `Nothing was moved.` */
+  /** The last sentence of the message, which describes the state of the target, for example `Nothing was moved.` */
   outcome: string;
   readonly sides: MovingSide[];
 }
@@ -112,7 +112,7 @@ async function checkEmpty(target: MovingSide, tables: readonly MovedTable[]): Pr
   if (held.length > 0) throw new Error(`it has ${held.join(' and ')} already, and must be empty`);
 }
 
-/** Returns the tables to move. Each table is after the tables that its foreign keys refer to. */
+/** Returns the tables to move, every table after the tables that its foreign keys refer to. */
 function toMovedTables(domain: AnyDomain, keyOrder: string): MovedTable[] {
   const texts = (...columns: string[]) => columns.map((column) => ({ column, type: 'text' as const }));
   const int64 = (column: string) => ({ column, type: 'int64' as const });

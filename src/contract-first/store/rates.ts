@@ -40,10 +40,10 @@ interface Known<Value> {
 }
 
 /**
- * Builds a function that returns the map with the states of limits in the current window. All windows of the same
- * length begin at the same time, and the states of the previous window are then dropped. During a window, no state of
- * an API key is evicted, because only operators can make keys. Clients can use any number of addresses and tokens, so
- * for these the least recently used states are evicted.
+ * Builds a function that returns the map with the states of limits in the current window. Windows of the same length
+ * begin at the same time, and the states of the previous window are then dropped. During a window, no state of an API
+ * key is evicted, because only operators can make keys. Clients can use any number of addresses and tokens, so for
+ * these the least recently used states are evicted.
  */
 export function buildKnown<Value extends object | number>(): (id: string, window: number, now: number) => Known<Value> {
   const windows = new Map<number, { began: number; keys: Known<Value>; strangers: Known<Value> }>();

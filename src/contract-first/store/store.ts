@@ -67,9 +67,9 @@ export class StoreError extends OperatorError {
 }
 
 /**
- * How a call failed in an outage. `unavailable`: the call had no effect. `overloaded`: it had no effect, because too
- * many writes are waiting. `outcome_unknown`: it may or may not have taken effect. `ids_used_up`: it had no effect,
- * because no ids are left for new records.
+ * How a call failed in an outage. `unavailable`: the call did not take effect. `overloaded`: it did not take effect,
+ * because too many writes are waiting. `outcome_unknown`: it may or may not have taken effect. `ids_used_up`: it did
+ * not take effect, because no ids are left for new records.
  */
 export type OutageKind = 'unavailable' | 'overloaded' | 'outcome_unknown' | 'ids_used_up';
 
@@ -88,7 +88,7 @@ export class StoreUnavailable extends Error {
 export interface StoreLimits {
   /** Called after a migration. */
   onMigrated?: (migrated: Migrated) => void;
-  /** Called with a warning for each list or delete that reads a whole table, because it has no index. */
+  /** Called with a warning for each list or delete that reads a whole table for lack of an index. */
   onWarning?: (warning: string) => void;
   /** How long a write may take until it is durable, in milliseconds. */
   createTimeout: number;
@@ -129,11 +129,11 @@ interface Keys {
    * read-only at the moment, because it may then not be the primary.
    */
   readKeys(since?: string): Awaitable<KeyChanges>;
-  /** Revokes a key. Returns false if there is no such key, or if it was revoked before. */
+  /** Revokes a key. Returns false if the key does not exist, or was revoked before. */
   revokeKey(id: string, revokedAt: string): Awaitable<boolean>;
   /**
-   * Stores the new key, `key`. The old key, with the id `id`, expires at `expiresAt`, or earlier if it already has an
-   * earlier end. If the old key is unknown or revoked, stores nothing and returns false.
+   * Stores the new key, `key`. The old key, with the id `id`, expires at `expiresAt`, or at its own end if that is
+   * earlier. If the old key is unknown or revoked, stores nothing and returns false.
    */
   replaceKey(id: string, key: StoredKey, expiresAt: string): Awaitable<boolean>;
   /** Stores the last uses of keys. The call does not wait until the uses are durable, so a crash may lose them. */
@@ -153,7 +153,7 @@ export interface Contents {
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
 }
 
-/** An open store. Its methods throw StoreUnavailable if the database cannot be reached or written. */
+/** An open store. The methods throw StoreUnavailable if the database cannot be reached or written. */
 export interface Store<Collections extends object = object> extends Keys, Contents {
   /** The domain's collections, by name. */
   readonly collections: Collections;
@@ -173,7 +173,7 @@ export interface Store<Collections extends object = object> extends Keys, Conten
 export interface Pool {
   used: number;
   idle: number;
-  /** The number of statements that wait for a connection. One statement may serve many calls. */
+  /** The number of statements that wait for a connection. A statement may serve many calls. */
   waiting: number;
 }
 
@@ -194,15 +194,15 @@ export class StoreCounts {
   /** Called after each commit, with its duration and the number of writes that it made durable. */
   onCommit: ((seconds: number, size: number) => void) | undefined;
   /**
-   * Called when a write is durable, with the seconds since the write was called. They include the wait for a commit,
-   * and the commit itself.
+   * Called when a write is durable, with the seconds since the write was called, including the wait for a commit, and
+   * the commit itself.
    */
   onWrite: ((seconds: number) => void) | undefined;
   /** The latest commit. */
   latest: Commit | undefined;
-  /** The hits and misses of the caches, by the name of the cache. There are none in PostgreSQL. */
+  /** The hits and misses of the caches, by the name of the cache; empty in PostgreSQL. */
   readonly cached: Record<string, Hits> = {};
-  /** Returns the pools of connections, by purpose: `read` and `write`. There are none in SQLite. */
+  /** Returns the pools of connections, by purpose, `read` and `write`; empty in SQLite. */
   pools: () => Record<string, Pool> = () => ({});
 
   /** Counts a commit that ends now. The calls of its writes are resolved in the same tick. */

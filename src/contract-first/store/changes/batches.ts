@@ -1,6 +1,6 @@
 /**
  * Runs the changes of a batch one after the other in one transaction, on both databases. A change that fails does not
- * affect the other changes. Each change may have an `Idempotency-Key`.
+ * affect the other changes. Every change may carry an `Idempotency-Key`.
  */
 
 import type { Idempotency, SqlSteps } from '../collection.ts';
@@ -23,7 +23,7 @@ interface KnownKeys {
   added: (Idempotency & KnownKey)[];
 }
 
-/** The functions with which a database runs the changes of a batch. */
+/** The functions of a database that run the changes of a batch. */
 export interface RunningBatch<Fault> extends RunContext {
   /**
    * Whether there is time to begin the change. If not, the caller leaves this change and all later ones to another
@@ -45,7 +45,7 @@ export class Batches {
     this.#keys = toKeyStatements(dialect);
   }
 
-  /** Runs the changes, and returns their answers. It stops before the first change that may not begin. */
+  /** Runs the changes, and returns their answers. Stops before the first change that may not begin. */
   *run<Fault>(changes: readonly ChangeOrCall[], context: RunningBatch<Fault>): SqlSteps<(Outcome | Fault)[]> {
     const known = { stored: yield* this.#find(changes), added: [] };
     const answers: (Outcome | Fault)[] = [];

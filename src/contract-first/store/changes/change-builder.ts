@@ -23,8 +23,8 @@ type Made = Pick<Change, 'kind' | 'record'> & Partial<Change>;
 export const NO_OPTIONS: HowToChange = {};
 
 /**
- * The functions that build the change of each method. They take the arguments of the method, except the options, which
- * are the last argument.
+ * The functions that build the change of each method. A function takes the arguments of the method, except the options,
+ * which are the last argument.
  */
 const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, second: never) => Made> = {
   create: (builder, record: Fields) => ({ kind: 'create', record: builder.toFit(record) }),
@@ -38,7 +38,7 @@ const CHANGE_BUILDERS: Record<string, (builder: ChangeBuilder, first: never, sec
 const MAKERS = Object.entries(CHANGE_BUILDERS);
 
 /**
- * Builds the methods that change records. Each method passes a function to `run`. `run` must call this function to get
+ * Builds the methods that change records. Every method passes a function to `run`, which must call this function to get
  * the change, and then run the change.
  */
 export function buildMethods<Answer>(builder: ChangeBuilder, run: (toChange: () => Change) => Answer) {

@@ -32,7 +32,7 @@ export interface Change {
   record: Fields;
   /** The records of a `createAll`. Either all of them are created, or none. */
   all?: Fields[] | undefined;
-  /** The tenant that the record must belong to. Undefined if the collection has no tenants. */
+  /** The tenant that the record must belong to. Undefined for a collection without tenants. */
   tenant: unknown;
   /** The amounts that an update adds to numbers, by field. */
   add: Fields;
@@ -43,14 +43,12 @@ export interface Change {
   idempotency: Idempotency | undefined;
 }
 
-/**
- * A call of a transaction. It contains the name of the function, because a function itself cannot be sent to a thread.
- */
+/** A call of a transaction, with the name of the function, because a function itself cannot be sent to a thread. */
 export interface TransactionCall {
   collection: string;
   call: string;
   input: unknown;
-  /** The tenant that the function's records must belong to. Undefined if the collection has no tenants. */
+  /** The tenant that the function's records must belong to. Undefined for a collection without tenants. */
   tenant: unknown;
   idempotency: Idempotency | undefined;
 }

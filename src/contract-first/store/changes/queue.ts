@@ -47,9 +47,7 @@ export class Queue<Item, Result = unknown> {
     return taken;
   }
 
-  /**
-   * Puts items back that `take` returned. They return to their former position, because the queue is sorted by `since`.
-   */
+  /** Puts items that `take` returned back to their former position, because the queue is sorted by `since`. */
   putBack(taken: Waiting<Item, Result>[]): void {
     this.#all = [...taken, ...this.#all].sort((a, b) => a.since - b.since);
     this.#watch();
@@ -66,7 +64,7 @@ export class Queue<Item, Result = unknown> {
     if (first) this.#timer = setTimeout(look, first.since + this.#timeout - performance.now());
   }
 
-  /** Rejects the items that have waited too long. They are at the front, because the queue is sorted by `since`. */
+  /** Rejects the items that have waited too long, which are at the front, because the queue is sorted by `since`. */
   #rejectLate(): void {
     const limit = performance.now() - this.#timeout;
     const count = this.#all.findIndex(({ since }) => since > limit);

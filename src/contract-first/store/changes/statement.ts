@@ -6,11 +6,11 @@ export const sqlStep = (sql: string, ...values: unknown[]): SqlStep => ({ sql, v
 
 /** The differences between databases. */
 export interface Dialect {
-  /** Returns the placeholder for the value of a field. The first value of a statement has the number 1. */
+  /** Returns the placeholder for the value of a field. The first value of a statement is number 1. */
   placeholder(number: number, field: Field): string;
   /** Returns the placeholder for a value that does not belong to a field. */
   mark(number: number): string;
-  /** Converts the value of a field to the form in which it is bound. */
+  /** Converts the value of a field to the form that the statement binds. */
   toValue(field: Field, value: unknown): unknown;
   /** Returns the name of a table as SQL. */
   nameOf(table: Pick<Table, 'name'>): string;
@@ -29,8 +29,8 @@ export interface Dialect {
    */
   toCompared(field: Field, sql: string): string;
   /**
-   * Converts a column or a placeholder, `sql`, to SQL by which the field's values are sorted, or compared with the ends
-   * of a range.
+   * Converts a column or a placeholder, `sql`, to SQL for sorting the field's values, or for comparing them with the
+   * ends of a range.
    */
   toOrdered(field: Field, sql: string): string;
   /**
@@ -42,7 +42,7 @@ export interface Dialect {
   now: string;
   /** Returns SQL of a duration in hours, which can be added to `now`. */
   toHours(count: string): string;
-  /** The column by which API keys are sorted from the oldest to the newest. */
+  /** The column that sorts API keys from the oldest to the newest. */
   keyOrder: string;
   /** The column that contains the physical location of a row. */
   row: string;

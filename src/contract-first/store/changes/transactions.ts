@@ -42,16 +42,16 @@ type Given<Domain extends AnyDomain> = {
  */
 type Tenants<Domain extends AnyDomain> = { [Name in keyof Domain]: TenantOf<Domain[Name]> }[keyof Domain];
 
-/** The type of the first parameter of a reading function. All reads of the function see the same snapshot. */
+/** The type of the first parameter of a reading function. The function's reads see the same snapshot. */
 type GivenToRead<Domain extends AnyDomain> = {
   [Name in keyof Domain]: Pick<CollectionInTransaction<Domain[Name]>, 'get' | 'list' | 'all'>;
 } & { sql: Sql; tenant: Tenants<Domain> };
 
 /**
- * The type of `sql`, which runs a SQL statement that only reads. Values in the template are bound. Each row is an
- * object whose keys are the names of the columns. Integers are returned as bigint. In SQLite, booleans are returned as
- * 0n or 1n, and values of the type `number` as text. A value in the template may also be the result of another `sql`
- * call without `yield*`: its SQL is then inserted into the statement.
+ * The type of `sql`, which runs a SQL statement that only reads. Values in the template are bound. A row is an object
+ * with the names of the columns as keys. Integers are returned as bigint. In SQLite, booleans are returned as 0n or 1n,
+ * and values of the type `number` as text. A value in the template may also be the result of another `sql` call without
+ * `yield*`: its SQL is then inserted into the statement.
  */
 type Sql = <Row>(
   texts: TemplateStringsArray,
@@ -112,7 +112,7 @@ export type CallsOf<All> = {
 /**
  * Makes a transaction: `transaction(function* ({ items }, input: Input) { … })`. In the function, write `yield*` before
  * each call of the store. The function must return plain data. If it returns `refused(…)` or throws, nothing is
- * changed. The store may run the function more than once, so it must not have other effects.
+ * changed. The store may run the function more than once, so it must not cause other effects.
  */
 export const transactionOf =
   <Domain extends AnyDomain>() =>
@@ -120,7 +120,7 @@ export const transactionOf =
     run: run as Transaction<Input, Output>['run'],
   });
 
-/** Makes a function of the domain that only reads. It does not wait for writes, and may return any value. */
+/** Makes a function of the domain that only reads. The function does not wait for writes, and may return any value. */
 export const readingOf =
   <Domain extends AnyDomain>() =>
   <Input, Output>(run: (given: GivenToRead<Domain>, input: Input) => SqlSteps<Output>): Transaction<Input, Output> => ({
@@ -152,7 +152,7 @@ export interface RunContext {
 
 /**
  * Runs the steps of a change or a transaction, in a savepoint if `hasSavepoint` requires one. If the change is refused
- * or fails, the savepoint is rolled back, so that none of the steps has an effect.
+ * or fails, the savepoint is rolled back, so that none of the steps takes effect.
  */
 export function* inSavepoint<Answer>(
   change: Change | TransactionCall,
@@ -218,7 +218,7 @@ export class TransactionRunner {
   }
 }
 
-/** One run of a transaction or of a reading function. */
+/** A run of a transaction or of a reading function. */
 class Steps {
   isDirty = false;
   readonly #changes: ChangeRunner;
@@ -323,15 +323,15 @@ class Steps {
 }
 
 /**
- * Prefixes of strings in the JSON of a result. They tell whether a string encodes a bigint, a text, or a list of
+ * Prefixes of strings in the JSON of a result, which show whether a string encodes a bigint, a text, or a list of
  * internal columns. Because texts also get a prefix, a client's text cannot be mistaken for a bigint or a list of
  * columns.
  */
 const [INT64, TEXT, WHOLE] = ['n', 's', 'w'];
 
 /**
- * The JSON form of a record with internal columns. It also contains their names, so that replies can omit these
- * columns.
+ * The JSON form of a record with internal columns. The names of these columns are included, so that replies can omit
+ * them.
  */
 class WrittenRecord {
   readonly internal: string;

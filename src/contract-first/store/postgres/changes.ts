@@ -22,8 +22,8 @@ import { drive } from './drive.ts';
 import { localSettingsSql } from './session.ts';
 
 /**
- * The most changes, and the most calls of a domain's transactions, that one transaction of PostgreSQL runs. Both limits
- * are low enough for the transaction to end before its timeout.
+ * The most changes, and the most calls of a domain's transactions, that one transaction of PostgreSQL runs. The two
+ * limits are low enough for the transaction to end before its timeout.
  */
 export const MOST_CHANGES = 64;
 export const MOST_CALLS = 8;

@@ -147,11 +147,11 @@ const LAST_ID = '9223372036854775807';
 const DONE = 'PT001';
 
 /**
- * Builds a statement that tests whether the tables can be written. It inserts a trial row into each table and rolls the
- * row back, all in one DO block. So the lock is released even if the server process dies, and PostgreSQL does not log
- * an error. A trial row that violates a constraint also counts as success, because everything else about the table
- * works. Finally, the statement rewrites an existing row of `passed_check` unchanged, so that something is really
- * committed.
+ * Builds a statement that tests whether the tables can be written. The statement inserts a trial row into each table
+ * and rolls the row back, all in one DO block. So the lock is released even if the server process dies, and PostgreSQL
+ * does not log an error. A trial row that violates a constraint also counts as success, because everything else about
+ * the table works. Finally, the statement rewrites an existing row of `passed_check` unchanged, so that something is
+ * really committed.
  */
 export function buildProveWritable(schema: string, tables: readonly Table[]): BatchLoader<undefined, unknown> {
   const tries = tables.map((table) => {

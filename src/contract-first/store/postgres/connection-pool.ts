@@ -1,4 +1,7 @@
-/** A pool of open connections, with a queue of tasks. Each task ends before its timeout, whatever the database does. */
+/**
+ * A pool of open connections, with a queue of tasks. Every task ends before its timeout, regardless of how the database
+ * behaves.
+ */
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { Queue, rejectAll, type Waiting } from '../changes/queue.ts';
@@ -17,8 +20,8 @@ export interface ConnectionPoolOptions {
    */
   waitTimeout: number;
   /**
-   * How long a transaction may wait for a connection, in milliseconds; by default, `waitTimeout`. It may be longer than
-   * `waitTimeout`, because a transaction that loses its connection before the commit has no effect.
+   * How long a transaction may wait for a connection, in milliseconds; by default, `waitTimeout`. The time may be
+   * longer than `waitTimeout`, because a transaction that loses its connection before the commit changes nothing.
    */
   transactionWait?: number;
   /** How long a task may take in milliseconds, including its wait for a connection. */
@@ -46,7 +49,7 @@ export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #transactionWait: number;
   readonly #waiting: Queue<Job>;
-  /** One function for each idle connection. Calling it makes the connection look for a job. */
+  /** A function for each idle connection. Calling it makes the connection look for a job. */
   readonly #idle: (() => void)[] = [];
   readonly #serving: Promise<void>[];
   readonly #opened = new EventEmitter();
@@ -99,7 +102,7 @@ export class ConnectionPool {
   }
 
   /**
-   * Waits for the running and the waiting tasks, and then closes the connections. If no connection is left to run a
+   * Waits for the running and the waiting tasks, and then closes the connections. If no connection remains to run a
    * waiting task, the task is rejected.
    */
   async close(): Promise<void> {

@@ -12,14 +12,14 @@ export interface PostgresConnection {
    * Runs a statement and returns its rows, with all values as texts. Without `values`, `sql` may contain several
    * statements; the rows of the last statement are returned. The connection stays open if a statement fails because of
    * an error in the statement.
-   * @throws StoreUnavailable if the state of the server made PostgreSQL reject the statement; then the statement had no
-   * effect
+   * @throws StoreUnavailable if the state of the server made PostgreSQL reject the statement; then the statement
+   * changed nothing
    */
   query(sql: string, values?: unknown[]): Promise<Row[]>;
   readonly isOpen: boolean;
   /**
-   * The time, as in `performance.now()`, after which the task on this connection may not begin another statement. Soon
-   * after this time, the connection is closed.
+   * The last time, as in `performance.now()`, when the task on this connection may begin another statement. Soon after
+   * this time, the connection is closed.
    */
   until?: number;
   /** Whether the server has reported that it is read-only now (`default_transaction_read_only`). */
@@ -39,8 +39,8 @@ export interface PostgresConnection {
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
 /**
- * Matches SQLSTATEs whose cause is the state of the server rather than the statement: lack of resources, operator
- * intervention, system errors, conflicts between transactions, locks, and a read-only server.
+ * Matches SQLSTATEs that are caused by the state of the server rather than by the statement: lack of resources,
+ * operator intervention, system errors, conflicts between transactions, locks, and a read-only server.
  */
 const OUTAGE_CODES = /^(53|57|58|40001|40P01|55P03|25006)/;
 /**
@@ -62,7 +62,7 @@ export interface ConnectionOptions {
   toConnect: number;
   /** How long each statement may take. PostgreSQL cancels it after this time. */
   toAnswer: number;
-  /** Whether the connection runs the same few small statements again and again. Its statements are then prepared. */
+  /** Whether the connection runs the same few small statements again and again. If so, its statements are prepared. */
   isForChanges?: boolean;
 }
 
@@ -106,7 +106,7 @@ export async function connectTo(
     prepared.isOn = isForChanges && (isPrepared ?? isDirect === 't');
   } catch (error) {
     connection.end(error as Error);
-    // If all addresses of a host name fail, the error is an AggregateError, whose message is empty: then the code is
+    // If all addresses of a host name fail, the error is an AggregateError with an empty message: then the code is
     // used.
     const { message, code } = error as { message: string; code?: string };
     throw new Error(`${host}:${port}: ${[message, code].find(Boolean)}`, { cause: error });
@@ -116,7 +116,7 @@ export async function connectTo(
   return Object.assign(connection, { server });
 }
 
-/** The message with which PostgreSQL reports the new value of a setting. */
+/** The message that PostgreSQL sends to report the new value of a setting. */
 interface ParameterStatus {
   parameterName: string;
   parameterValue: string;

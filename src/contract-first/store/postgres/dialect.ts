@@ -13,8 +13,8 @@ export function quote(name: string): string {
 }
 
 /**
- * For an equality comparison, SQL of a field that ignores case is wrapped in `lower`. All text columns have the
- * collation "C", with which `lower` changes only the letters A to Z.
+ * For an equality comparison, SQL of a field that ignores case is wrapped in `lower`. Every text column uses the
+ * collation "C", so that `lower` changes only the letters A to Z.
  */
 export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase ? `lower(${sql})` : sql);
 
@@ -24,7 +24,7 @@ export const toCompared = ({ ignoresCase }: Field, sql: string) => (ignoresCase 
  */
 export const lockOf = (schema: string) => `${toSqlLiteral(schema)}::regnamespace::oid::bigint`;
 
-/** SQL of the current time, in the form in which times are stored. */
+/** SQL of the current time, in the stored form of times. */
 export const NOW = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The column types. */
@@ -51,8 +51,8 @@ export function toArrays(fields: readonly Field[], records: readonly Fields[]): 
 }
 
 /**
- * Converts the value of a field to the form in which it is bound. If the field may be both absent and null, NULL means
- * absent, and the text `null` means null.
+ * Converts the value of a field to the form that the statement binds. If the field may be both absent and null, NULL
+ * means absent, and the text `null` means null.
  */
 function toValue({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (type !== 'json' || value === undefined) return value ?? null;

@@ -4,7 +4,7 @@ import type { SqlStep, SqlSteps } from '../collection.ts';
 import type { PostgresConnection } from './connection.ts';
 import { localSettingsSql } from './session.ts';
 
-/** Runs a generator that only reads. All its statements see the same snapshot. */
+/** Runs a generator that only reads. The generator's statements see the same snapshot. */
 export async function driveReading<Result>(
   connection: PostgresConnection,
   schema: string,

@@ -17,7 +17,7 @@ interface LockTimeouts {
   /** How long a migration waits for another program that migrates the same schema, in milliseconds. */
   migration: number;
   /**
-   * How long a migration waits for the lock of a table, in milliseconds. This time is short, because statements of
+   * How long a migration waits for the lock of a table, in milliseconds. The time is short, because statements of
    * running servers queue behind the waiting migration and must still be answered in time.
    */
   table: number;
@@ -135,8 +135,8 @@ function* orFailAt(why: string, step: SqlStep): SqlSteps<void> {
 }
 
 /**
- * Returns SQL that creates the triggers on a table of records, to run after the migrations. One trigger takes the lock
- * of writers. If records have revisions, another trigger stores the highest revision of deleted records.
+ * Returns SQL that creates the triggers on a table of records, to run after the migrations. A trigger takes the lock of
+ * writers. If records have revisions, another trigger stores the highest revision of deleted records.
  */
 function toTriggersSql(table: Table): string {
   const { name } = table;

@@ -28,7 +28,7 @@ export async function openPostgresToMove(settings: PostgresSettings): Promise<Mo
       await query(`SELECT ${localSettingsSql(schema)}, ${set('lock_timeout', LOCK_TIMEOUT)}`);
       if (isTarget) {
         await query('LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE');
-        // This lock stops the writers of records. Each of them locks its table first and then waits for this lock, so
+        // The lock stops the writers of records. Every writer locks its table first and then waits for this lock, so
         // locking the tables here as well could cause a deadlock.
         await query(`SELECT pg_advisory_xact_lock(${lockOf(schema)})`);
       }

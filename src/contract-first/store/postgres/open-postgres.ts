@@ -28,22 +28,22 @@ import type { PostgresSettings } from './settings.ts';
 import { buildWindowCounters } from './window-counters.ts';
 
 /**
- * The number of connections for reads. One more connection writes. More connections for reads would not be faster,
+ * The number of connections for reads. An additional connection writes. More connections for reads would not be faster,
  * because each connection handles all waiting reads with one statement.
  */
 const READERS = 3;
 /** How long a call may take, in milliseconds, so that clients get an answer after two seconds at most. */
 const CALL_TIMEOUT = 1700;
 /**
- * How long each step of the start may take, in milliseconds. This is long, because the database may be starting at the
- * same time on a busy machine.
+ * How long each step of the start may take, in milliseconds. The time is long, because the database may be starting at
+ * the same time on a busy machine.
  */
 const START_TIMEOUT = 10_000;
 /** PostgreSQL cancels a read, and an attempt to connect is given up, after this share of the call's timeout. */
 const READ_SHARE = 0.6;
 /**
  * A write must begin within this share of the call's timeout. Once begun, it may run for as long again; then PostgreSQL
- * cancels the write, which has no effect.
+ * cancels the write, so that it does not take effect.
  */
 const WRITE = 0.4;
 /** A transaction must begin within this share of the call's timeout. */

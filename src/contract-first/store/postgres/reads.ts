@@ -1,6 +1,6 @@
 /**
- * Reads records, and pages in the order of creation. PostgreSQL writes them as JSON text. One statement answers all
- * waiting reads of a kind.
+ * Reads records, and pages in the order of creation. PostgreSQL writes them as JSON text. A single statement answers
+ * all waiting reads of a kind.
  */
 import { JsonText, type TextSource } from '../../json/json-text.ts';
 import type { Fields, Page } from '../collection.ts';
@@ -15,7 +15,7 @@ import { toArraySql, toCompared, toShownSql } from './dialect.ts';
 interface PageAsked {
   limit: number;
   after: bigint;
-  /** The values of all filters of the table, in order. An unused filter has the value undefined. */
+  /** The values of all filters of the table, in order. The value of an unused filter is undefined. */
   values: readonly unknown[];
 }
 
@@ -31,7 +31,7 @@ interface Group {
 type PageRow = [text: string, last: string | null, hasMore: 't' | 'f'];
 
 export function buildListRecords(schema: string, table: Table, source: TextSource): BatchLoader<PageAsked, Page> {
-  /** The SQL for each combination of filters. It is written when the combination is first used. */
+  /** The SQL for each combination of filters, written when the combination is first used. */
   const statements = new Map<string, string>();
 
   async function ask(connection: PostgresConnection, name: string, { used, asked }: Group): Promise<[string, Page][]> {
@@ -120,8 +120,8 @@ export function buildGetRecords(
 ): BatchLoader<unknown, JsonText<Fields> | undefined> {
   const { name, id } = table;
   const isInt64 = id.type === 'int64';
-  // Each line begins with the id if the id is an int64. Other ids may contain spaces and line breaks. So their lines
-  // begin with the position of the id in the list of requested ids instead.
+  // A line begins with the id if the id is an int64. Other ids may contain spaces and line breaks. So their lines begin
+  // with the position of the id in the list of requested ids instead.
   const sql = isInt64
     ? `SELECT string_agg(${id.column} || ' ' || ${toShownSql(table)}, E'\\n')
        FROM ${schema}.${name} WHERE ${id.column} = ANY ($1::bigint[])`

@@ -25,10 +25,10 @@ const NEEDED = {
   standard_conforming_strings: 'on',
 };
 
-/** Timeouts of the server that are switched off, because the engine has its own timeouts. */
+/** Timeouts of the server that are switched off, because the engine uses its own timeouts. */
 const UNLIMITED = { idle_in_transaction_session_timeout: '0', idle_session_timeout: '0', lock_timeout: '0' };
 
-/** Settings that influence the SQL that teams write. They get the values that most servers have. */
+/** Settings that influence the SQL that teams write. The engine sets them to the values of most servers. */
 const OF_TEAMS = {
   ...{ DateStyle: 'ISO, MDY', IntervalStyle: 'postgres', TimeZone: 'UTC', bytea_output: 'hex', xmlbinary: 'base64' },
   ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', backslash_quote: 'safe_encoding' },
@@ -70,7 +70,7 @@ export function localSettingsSql(schema: string): string {
 }
 
 /**
- * The most statements that are prepared on a connection; beyond this number, the least recently used statement is
+ * The most statements that are prepared on a connection; above this number, the least recently used statement is
  * dropped. A list needs one statement for each combination of filters.
  */
 const MAX_STATEMENTS = 200;

@@ -1,6 +1,6 @@
 /**
- * Parses the URL of a PostgreSQL database. Its options mean the same as in libpq. An unknown option is an error that
- * names the option.
+ * Parses the URL of a PostgreSQL database. The options in the URL mean the same as in libpq. An unknown option is an
+ * error that names the option.
  */
 
 export interface PostgresSettings {
@@ -22,7 +22,7 @@ export interface PostgresSettings {
   sslNegotiation: 'postgres' | 'direct';
   /** Whether statements are prepared. If undefined, they are prepared unless the connection goes through a pooler. */
   isPrepared?: boolean | undefined;
-  /** The name under which the server lists our connections, for its administrators. */
+  /** The name of our connections in the server's list, for its administrators. */
   applicationName: string;
 }
 
@@ -76,7 +76,7 @@ export function parsePostgresUrl(url: string, applicationName: string): Postgres
 
 /**
  * Parses a host with an optional port.
- * @throws Error if the text has another form, or the port is outside 1 to 65535
+ * @throws Error if the text does not fit this form, or the port is outside 1 to 65535
  */
 function toAddress(text: string): ServerAddress {
   const [, host, port = DEFAULT_PORT] = HOST.exec(text) as RegExpExecArray;

@@ -170,8 +170,8 @@ export class BatchQueue<Item, Result> {
   resume(): void {
     this.#busySince = undefined;
     this.#emptyBatch();
-    // If writes are waiting, the next batch waits for at least one more iteration of the event loop: a client whose
-    // request was just answered can send its next request only after this iteration.
+    // If writes are waiting, the next batch waits for at least one more iteration of the event loop: a client that was
+    // just answered can send its next request only after this iteration.
     this.#handOverSoon(0);
   }
 
@@ -188,7 +188,7 @@ export class BatchQueue<Item, Result> {
 
   /**
    * Hands over the batch as soon as an iteration of the event loop has brought no new writes. The clients of the
-   * previous batch send their next requests within a few iterations. If the first of these requests were written
+   * previous batch send their next requests in the next few iterations. If the first of these requests were written
    * immediately, all the others would wait for its fsync.
    */
   #gather(seen: number, until: number): void {

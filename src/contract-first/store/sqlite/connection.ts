@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../store.ts';
 import { type Table, toTrialRow } from '../tables/table.ts';
 import { Sqlite } from './sqlite.ts';
 
-/** How long a statement waits for a lock of another process, in milliseconds. */
+/** How long a statement waits for a lock that another process holds, in milliseconds. */
 export const BUSY_TIMEOUT = 2000;
 
 /**
@@ -33,7 +33,7 @@ export function checkMap(file: string): void {
 export function openConnection(file: string, { fileMustExist = false, busyTimeout = BUSY_TIMEOUT } = {}): Database {
   const db = new Sqlite(file, { timeout: busyTimeout, fileMustExist });
   try {
-    // This is the first access to the file, so it fails if the file cannot be opened.
+    // The first pragma is the first access to the file, so it fails if the file cannot be opened.
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${CACHE_SIZE}`);
     // By default, SQLite would keep the original pages of a savepoint in a temporary file.
@@ -70,7 +70,7 @@ export function useWal(db: Database): void {
 
 /**
  * The paths of an open database's files, with their inodes. In WAL mode, SQLite does not notice if a file was moved,
- * replaced or removed. It would continue to write rows that nobody could read later.
+ * replaced or removed, and would continue to write rows that nobody could read later.
  */
 export type Inodes = [path: string, inode: bigint | undefined][];
 

@@ -7,7 +7,7 @@ import { Sqlite } from './sqlite.ts';
 
 try {
   const db = new Sqlite(workerData.from, { readonly: true, fileMustExist: true });
-  // VACUUM INTO copies a single snapshot. `.backup` would copy step by step and begin again after each write of another
+  // VACUUM INTO copies a single snapshot. `.backup` would copy step by step and begin again after each write by another
   // process, so the copy might never end.
   db.prepare<[string]>('VACUUM INTO ?').run(workerData.to);
   db.close();

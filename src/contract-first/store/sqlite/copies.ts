@@ -17,7 +17,8 @@ export async function copySnapshot(from: string, to: string): Promise<void> {
 }
 
 /**
- * Checks a whole database file. Nobody may write to it in the meantime. @throws Error that lists the faults of the file
+ * Checks a whole database file. The file must not be written in the meantime. @throws Error that lists the faults of
+ * the file
  */
 export function checkIntegrity(file: string): void {
   // The connection is not opened as read-only, because SQLite would then not check the CHECK constraints.

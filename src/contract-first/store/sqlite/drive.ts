@@ -25,14 +25,14 @@ export const DIALECT: Dialect = {
   nameOf: ({ name }) => name,
   toJsonSql: perTable(({ fields }) => toRecordJson(fields, JSON_SQL)),
   toShownSql,
-  // A sum beyond 64 bits becomes a double in SQLite, and an integer column of a STRICT table rejects a double. For a
-  // sum beyond 32 bits, the SQL returns 0.5, so that the column rejects it in the same way.
+  // A sum of more than 64 bits becomes a double in SQLite, and an integer column of a STRICT table rejects a double.
+  // For a sum of more than 32 bits, the SQL returns 0.5, so that the column rejects it in the same way.
   toSum: ({ column, type }, bind) => {
     if (type !== 'int32') return `${column} + ${bind()}`;
     return `iif(${column} + ${bind()} BETWEEN -2147483648 AND 2147483647, ${column} + ${bind()}, 0.5)`;
   },
   toCompared,
-  // Numbers are stored as text. They are converted for sorting, because the text "10" would come before "9".
+  // Numbers are stored as text, and converted for sorting, because the text "10" would come before "9".
   toOrdered: (field, sql) => (field.type === 'number' ? `CAST(${sql} AS REAL)` : toCompared(field, sql)),
   elements: () => 'json_each(?)',
   now: 'unixepoch()',
@@ -40,13 +40,13 @@ export const DIALECT: Dialect = {
   keyOrder: 'rowid',
   row: 'rowid',
   nestsWrites: false,
-  // The schema version changes with each change of the schema, and also if a backup is restored.
+  // The schema version changes with each change of the schema, and when a backup is restored.
   keyState: '(SELECT schema_version FROM pragma_schema_version)',
 };
 
 export const KEYS = buildKeyRows(DIALECT);
 
-/** Converts a value that a team binds to its own SQL: SQLite has no booleans. */
+/** Converts a value that a team binds to its own SQL: SQLite lacks booleans. */
 const toFree = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value);
 
 /** How many prepared statements are cached. */

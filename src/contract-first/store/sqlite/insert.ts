@@ -1,6 +1,6 @@
 /**
- * Inserts many records with one statement, which gets all values as one JSON text. This takes half the time of one
- * statement for each record.
+ * Inserts many records with one statement, which gets all values as one JSON text. Such a statement takes half the time
+ * of one statement for each record.
  */
 import type { Database } from 'better-sqlite3';
 import type { Fields } from '../collection.ts';
@@ -34,9 +34,9 @@ export function toRow(fields: readonly Field[], record: Fields): string {
 }
 
 /**
- * Converts the value of a field to the form in which it is bound. A boolean becomes 0 or 1. A number becomes its JSON
- * text, because SQLite prints only 15 digits. If the field may be both absent and null, NULL means absent, and the text
- * `null` means null.
+ * Converts the value of a field to the form that the statement binds. A boolean becomes 0 or 1. A number becomes its
+ * JSON text, because SQLite prints only 15 digits. If the field may be both absent and null, NULL means absent, and the
+ * text `null` means null.
  */
 export function toBound({ type, isNullable, isOptional }: Field, value: unknown): unknown {
   if (value === undefined) return null;
@@ -94,7 +94,7 @@ export function prepareInsert(db: Database, table: Table): Insert {
   return {
     insert: ({ count, text }, now) => {
       try {
-        // The numbers of the rows have no gaps, because no other connection can insert rows while the transaction holds
+        // The rows are numbered without gaps, because no other connection can insert rows while the transaction holds
         // the write lock.
         return insertRows(text, now) - BigInt(count) + 1n;
       } catch (error) {

@@ -92,8 +92,8 @@ export const migrateSqlite = (db: Database, domain: AnyDomain, hooks: MigrationH
 
 /** Runs the steps of a migration with foreign keys switched off. If a step fails, all steps are rolled back. */
 export function runAlone<Result>(db: Database, steps: SqlSteps<Result>): Result {
-  // With foreign keys on, rebuilding a table would delete the records that refer to its records. This pragma is before
-  // the transaction, because it has no effect inside one.
+  // With foreign keys on, rebuilding a table would delete the records that refer to its records. The pragma is before
+  // the transaction, because it does nothing inside one.
   db.pragma('foreign_keys = OFF');
   try {
     return new Driver(db).drive(steps);
@@ -124,14 +124,14 @@ export function inspectSqlite(file: string | undefined, domain: AnyDomain, recor
 /*
  * The engine's triggers on a table of records count every edit, and store the highest revision of deleted records.
  * Servers use their cached pages while the count of edits stays the same. Appending a record does not count as an edit,
- * but replacing the last record (INSERT OR REPLACE) does. The triggers can tell the two apart, because sqlite_sequence
+ * but replacing the last record (INSERT OR REPLACE) does. The triggers can distinguish the two, because sqlite_sequence
  * still contains the previous highest id while the statement runs. The triggers are only created again after
- * migrations, so whoever changes their SQL must also add a migration.
+ * migrations, so a change of their SQL also needs a migration.
  */
 
 /**
- * The prefixes of the names of the engine's triggers. Each name ends with `_` and the name of the table. No other
- * trigger has a name with such a prefix.
+ * The prefixes of the names of the engine's triggers. Every name ends with `_` and the name of the table. The names of
+ * other triggers do not begin with such a prefix.
  */
 const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_edits_by_insert'];
 
@@ -139,7 +139,7 @@ const TRIGGERS = ['record_edits_by_update', 'record_edits_by_delete', 'record_ed
 export const triggersOf = ({ name }: Table) => TRIGGERS.map((trigger) => `'${trigger}_${name}'`).join(', ');
 
 /**
- * Returns SQL to run after the migrations. The SQL creates the engine's triggers. It also gives each record an unused
+ * Returns SQL to run after the migrations. The SQL creates the engine's triggers, and gives each record an unused
  * revision, and so a new entity tag, because the migrations may have changed any record.
  */
 function toTriggersSql(described: Table): string {

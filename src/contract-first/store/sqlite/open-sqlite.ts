@@ -31,7 +31,10 @@ import { type Writer, WritingThread } from './writing-thread.ts';
 
 const MEMORY = ':memory:';
 
-/** Opens the store. @throws Error if the file cannot be opened or created, is not a database, or contains the schema of another program */
+/**
+ * Opens the store. @throws Error if the file cannot be opened or created, is not a database, or contains another
+ * program's schema
+ */
 export function openSqlite(
   file: string,
   domain: AnyDomain,
@@ -140,7 +143,7 @@ class SqliteAccess {
   readonly isMemory: boolean;
   /** The paths and inodes of the opened files. */
   readonly inodes: Inodes;
-  /** The snapshots of the database. All reads in one iteration of the event loop share a snapshot. */
+  /** The snapshots of the database. Reads in the same iteration of the event loop share a snapshot. */
   readonly snapshots: Snapshots | undefined;
   readonly db: Database;
   readonly file: string;
@@ -184,7 +187,7 @@ class SqliteAccess {
 }
 
 /**
- * Builds a writer for a database in memory. This writer needs no thread, because such a database has only one
+ * Builds a writer for a database in memory. The writer needs no thread, because such a database has only one
  * connection, and writes do not wait for a disk.
  */
 function writeInPlace(driver: Driver, db: Database, stored: readonly StoredTable[], calls: AnyTransactions): Writer {

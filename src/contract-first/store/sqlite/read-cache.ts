@@ -20,8 +20,8 @@ import type { Snapshots } from './snapshots.ts';
 const MAX_SIZE = 8_000_000;
 const PAGE_SIZE = 200;
 /**
- * How long full pages and records stay in the cache after any program has written to the database, in milliseconds. The
- * time is limited, because that program may have disabled the triggers that report changes.
+ * How long full pages and records remain in the cache after any program has written to the database, in milliseconds.
+ * The time is limited, because that program may have disabled the triggers that report changes.
  */
 const MAX_TRUST = 1000;
 
@@ -38,8 +38,8 @@ export class ReadCache implements Reads {
   readonly #records: ReturnType<typeof buildRecords>;
   #snapshot = 0;
   /**
-   * The time when full pages and records must be dropped. It is infinite if nothing was written to the database since
-   * they were last dropped.
+   * The time when full pages and records must be dropped; infinite if nothing was written to the database since they
+   * were last dropped.
    */
   #trustedUntil = Number.POSITIVE_INFINITY;
 
@@ -148,11 +148,11 @@ function buildPages(share: number) {
 }
 
 /**
- * Makes a function that detects what may have changed in the database since the previous call. It returns `none` if
- * nothing was written, `added` if records can only have been added at the end, and `any` if anything may have changed.
- * SQLite reports writes of other connections (`data_version`), writes of this connection (`total_changes`), and changes
- * of the schema (`schema_version`), such as a restored backup. Edits of records are counted by the engine's triggers,
- * as long as these triggers exist.
+ * Makes a function that detects what may have changed in the database since the previous call. The function returns
+ * `none` if nothing was written, `added` if records can only have been added at the end, and `any` if anything may have
+ * changed. SQLite reports writes of other connections (`data_version`), writes of this connection (`total_changes`),
+ * and changes of the schema (`schema_version`), such as a restored backup. Edits of records are counted by the engine's
+ * triggers, as long as these triggers exist.
  */
 function watchChanges(db: Database, table: Table): () => 'none' | 'added' | 'any' {
   const { name } = table;

@@ -28,9 +28,7 @@ type PageRow = [text: string, count: bigint, last: bigint | null];
 export function prepareReadPage(db: Database, table: Table, source: TextSource): Reads['readPage'] {
   const queries = new Map<string, ReturnType<typeof prepareQueries>>();
 
-  /**
-   * Returns the prepared statements for a combination of filters. They are prepared when the combination is first used.
-   */
+  /** Returns the statements for a combination of filters, which are prepared when the combination is first used. */
   function queriesFor(used: Field[]) {
     const name = used.map(({ column }) => column).join();
     const known = queries.get(name) ?? prepareQueries(db, table, used);

@@ -19,7 +19,7 @@ export interface Rebuild {
   statements: string[];
   /**
    * The names of triggers that use a dropped column. The rebuild does not create these triggers again, because only
-   * their author knows what they should do without the column.
+   * their author can decide how they should work without the column.
    */
   unfit: string[];
 }
@@ -85,7 +85,7 @@ function uniqueIn(table: Table, driver: Driver): string[] {
   return found.filter((one) => one !== key);
 }
 
-/** Matches the beginning of a comment, of a string, of a quoted name or of a CHECK. It also matches parentheses. */
+/** Matches parentheses, and the beginning of a comment, of a string, of a quoted name or of a CHECK. */
 const TOKEN = /--|\/\*|['"`[]|\bCHECK\s*\(|[()]/gi;
 
 /** The ends of comments, strings and quoted names, by their beginning. */

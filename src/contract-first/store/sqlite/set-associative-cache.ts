@@ -1,6 +1,6 @@
 /**
- * A cache with 64-bit ids as keys. Ids whose last bits are equal share two slots, which contain the two latest values
- * for such ids. This is faster than a Map of bigints or an LRU cache: with ten thousand ids, these read memory at
+ * A cache with 64-bit ids as keys. Ids with equal last bits share two slots, which contain the two latest values for
+ * such ids. The cache is faster than a Map of bigints or an LRU cache: with ten thousand ids, these read memory at
  * several locations for each lookup, and a single one of these reads takes longer than a whole lookup here.
  */
 export interface SetAssociativeCache<Value, Id = unknown> {

@@ -7,8 +7,8 @@ import Better, { type Options, type Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The connections and statements of this thread. Each takes a few KB. A server opens one connection in the event loop,
- * and one in its writing thread. The writing thread opens its connection again after some failed writes.
+ * The connections and statements of this thread, which take a few KB each. A server opens one connection in the event
+ * loop, and one in its writing thread. The writing thread opens its connection again after some failed writes.
  */
 const KEPT: object[] = [];
 
@@ -32,7 +32,7 @@ interface Statements {
 }
 
 /**
- * Builds a cache of prepared statements. The cache has no limit if garbage collection could abort the process: an
+ * Builds a cache of prepared statements. The cache is unlimited if garbage collection could abort the process: an
  * evicted statement would still occupy memory, and would have to be prepared again.
  */
 export const buildStatements = (most: number, node?: string): Statements =>
@@ -55,7 +55,7 @@ export class Sqlite extends Better {
     return preventGc(super.prepare<Parameters, Result>(source));
   }
 
-  /** Runs a pragma. Each pragma is prepared only once. */
+  /** Runs a pragma. Every pragma is prepared only once. */
   override pragma(source: string, { simple = false } = {}): unknown {
     const statement = this.#pragmas.get(source) ?? this.prepare<[], unknown>(`PRAGMA ${source}`);
     this.#pragmas.set(source, statement);

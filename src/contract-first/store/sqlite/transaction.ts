@@ -4,10 +4,9 @@ import { StoreUnavailable } from '../store.ts';
 import { BUSY_TIMEOUT } from './connection.ts';
 
 /**
- * Matches those errors of COMMIT that mean that the transaction is incomplete in SQLite's log, and so has no effect.
- * After any other error, such as a failed fsync, the log may contain the whole transaction. Nobody can see this
- * transaction now. After a crash it may appear nevertheless, unless its section of the log was overwritten before the
- * crash.
+ * Matches those errors of COMMIT that mean that the transaction is incomplete in SQLite's log, and so does not take
+ * effect. After any other error, such as a failed fsync, the log may contain the whole transaction. The transaction is
+ * invisible now, but may appear after a crash, unless its section of the log was overwritten before the crash.
  */
 const UNWRITTEN = /^SQLITE_(BUSY|FULL|IOERR_WRITE)/;
 

@@ -1,6 +1,6 @@
 /**
- * The code of the writing thread. The thread has its own connection, so that reads in the event loop do not wait for an
- * fsync.
+ * The code of the writing thread. The thread uses its own connection, so that reads in the event loop do not wait for
+ * an fsync.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
@@ -56,7 +56,7 @@ interface NotDone {
   at: number | undefined;
 }
 
-/** How often the thread checks its files, in milliseconds. It also checks them before each write. */
+/** How often the thread checks its files, in milliseconds. The thread also checks them before each write. */
 const LOOK_INTERVAL = 1000;
 
 const NOTHING: Written = { now: '', first: {}, changes: [] };

@@ -185,8 +185,8 @@ class ChangeRunner {
   #refusalCodeOf(error: Fault, change: Change): string | undefined {
     const { code, message } = error;
     const table = this.#batches.changes.tableOf(change);
-    // The column rejects a sum beyond 64 bits, because SQLite turns it into a double. An added value that is itself
-    // beyond 64 bits cannot be bound, which throws a RangeError.
+    // The column rejects a sum of more than 64 bits, because SQLite turns it into a double. An added value that itself
+    // takes more than 64 bits cannot be bound, which throws a RangeError.
     if (code === 'SQLITE_CONSTRAINT_DATATYPE' || error instanceof RangeError)
       return Object.keys(change.add).length > 0 ? 'out_of_range' : undefined;
     if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') {

@@ -21,7 +21,7 @@ import { isChange, toBatch, toOutcomes, type Write } from './writes.ts';
 const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * The pause before the thread is started again, in milliseconds. Each restart doubles the pause, up to MOST_PAUSE. The
+ * The pause before the thread is started again, in milliseconds. Every restart doubles the pause, up to MOST_PAUSE. The
  * first answer resets it.
  */
 const FIRST_PAUSE = 100;
@@ -34,7 +34,7 @@ export interface Writer {
    */
   create(create: Create): Promise<Created>;
   change(change: Change | TransactionCall): Promise<Outcome>;
-  /** Stores the last uses of keys, given as a JSON array. They are lost if the disk cannot be written. */
+  /** Stores the last uses of keys, given as a JSON array. The uses are lost if the disk cannot be written. */
   addUses(uses: string): void;
   /**
    * Checks that the disk can be written. @throws StoreUnavailable if it cannot be written, or does not answer in time
@@ -52,7 +52,7 @@ export interface Writer {
 const CHECK_TIMEOUT = 700;
 
 /**
- * The memory limits of the thread. All objects of a batch are garbage after the batch, so a small young generation is
+ * The memory limits of the thread. The objects of a batch are garbage after the batch, so a small young generation is
  * enough: V8's default is three times as large, and not faster.
  */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 12 };

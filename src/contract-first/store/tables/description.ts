@@ -10,9 +10,8 @@ import type { AllQuery, Changing, Collection, NoOther, PageOf, PageQuery, Refuse
 
 /**
  * The type of a column. An `int64` is a bigint, and an `int32` is a number without a fraction. A `number` is stored
- * with every digit. A `time` is an instant, stored in UTC with milliseconds. All other values, such as objects and
- * lists, have the type `json` and are stored as JSON text. The page guide/records.md lists the SQL types in both
- * databases.
+ * with every digit. A `time` is an instant, stored in UTC with milliseconds. Other values, such as objects and lists,
+ * use the type `json` and are stored as JSON text. The page guide/records.md lists the SQL types in both databases.
  */
 export type ColumnType = 'int64' | 'int32' | 'number' | 'boolean' | 'text' | 'uuid' | 'time' | 'json';
 
@@ -23,24 +22,24 @@ export interface Column {
   /** The field may be absent. NULL in the column means absent. */
   isOptional?: true;
   /**
-   * The field may be null. NULL in the column means null. A field that may be absent and may also be null has the type
-   * `json`: then null is stored as the text `null`.
+   * The field may be null. NULL in the column means null. A field that may be absent and may also be null needs the
+   * type `json`: then null is stored as the text `null`.
    */
   isNullable?: true;
   /**
    * The store sets the field to the id, to the time when the record was created or last changed, to a revision that
    * each change increments, or to the tenant. A revision is never reused for the same id, even after the record was
-   * deleted. If a collection has a tenant field, handlers must call, for example, `orders.of(tenant)`, and then neither
-   * see nor change records of other tenants.
+   * deleted. For a collection with a tenant field, handlers must call, for example, `orders.of(tenant)`, and then
+   * neither see nor change records of other tenants.
    */
   set?: 'id' | 'created' | 'changed' | 'revision' | 'tenant';
-  /** The field is the id, and whoever creates the record chooses the id. */
+  /** The field is the id, which the creator of the record chooses. */
   is?: 'id';
   /** The value of the field in a new record, if `create` gets none. */
   first?: unknown;
   /** Comparisons, orders and unique indexes ignore the case of the letters a to z. The case of other letters counts. */
   ignoresCase?: true;
-  /** The field contains the id of a record of the collection with this name. Its column is a foreign key. */
+  /** The field contains the id of a record of the collection with this name, and its column is a foreign key. */
   of?: string;
   /**
    * Set this to `delete` if this record must be deleted together with the record that the field refers to. Without
@@ -79,15 +78,15 @@ interface ColumnValues {
 }
 
 /**
- * The description of a collection. Its records have the schema `Name` of the contract, and also the internal columns
+ * The description of a collection with records of the schema `Name` of the contract, plus the internal columns
  * `Internal`. Without a schema, only the columns describe the records.
  */
 export type Description<Name extends string = never, Internal extends string = never> = [Name] extends [never]
   ? Described<string> & { schema?: never; columns: Readonly<Record<string, FreeColumn>>; internal?: never }
   : Described<FilterName<SchemaOf<Name>> | Internal> & {
       /**
-       * The schema of the records that clients see. It is either the name of a schema in the contract, or refers to the
-       * body of an operation's successful reply: `getBook()` means the whole body, and `getBook().data` a field of the
+       * The schema of the records that clients see: either the name of a schema in the contract, or a reference to the
+       * body of an operation's successful reply. `getBook()` means the whole body, and `getBook().data` a field of the
        * body.
        */
       schema: Name;
@@ -106,14 +105,14 @@ interface Described<Filter extends string> {
   noun: string;
   table: string;
   /**
-   * How records can be listed. All texts together in one row of an index may have up to 2,600 bytes. A request with
+   * How records can be listed. The texts in one row of an index may together take up to 2,600 bytes. A request with
    * longer texts is answered with 400.
    */
   lists?: {
     /**
-     * The fields by which lists can be filtered. If a query filters by several fields, a record must match all of them.
-     * Each field needs an index on (column, id); PostgreSQL uses the index of the first filter in a query. Add new
-     * fields at the end, so that the cursors of clients stay valid.
+     * The fields that can filter lists. If a query filters by several fields, a record must match all of them. Every
+     * field needs an index on (column, id); PostgreSQL uses the index of the first filter in a query. Add new fields at
+     * the end, so that the cursors of clients stay valid.
      */
     equal?: readonly Filter[];
     /** The fields that can be filtered by a range: `{ from, above, below, upTo }`. */
@@ -128,9 +127,9 @@ interface Described<Filter extends string> {
      */
     always?: readonly Filter[];
     /**
-     * The orders by which lists can be sorted, by name. An order is one field or several; `-` before a field means
-     * descending. Records without a value come last. Records with equal values are sorted by the order of their creation,
-     * in the direction of the last field.
+     * The sort orders of lists, by name. An order is one field or several; `-` before a field means descending. Records
+     * without a value come last. Records with equal values are sorted by the order of their creation, in the direction
+     * of the last field.
      */
     orders?: Readonly<Record<string, OrderBy<Filter> | readonly OrderBy<Filter>[]>>;
     /**
@@ -151,13 +150,13 @@ interface Described<Filter extends string> {
    */
   unfit?: 400;
   /**
-   * Sets of fields that are unique: the table needs a unique index on each set. If another record already has the same
-   * values, the store refuses a change with this code.
+   * Sets of fields that are unique: the table needs a unique index on each set. If another record already contains the
+   * same values, the store refuses a change with this code.
    */
   unique?: readonly { fields: readonly Filter[]; code: ErrorCode }[];
   /** The errors that this collection adds to the service's catalogue of errors, by code. */
   errors: { readonly [Code in ErrorCode]?: { readonly status: number; readonly message?: string } };
-  /** The URL of the folder of the migrations. It contains the folders `sqlite` and `postgres`. */
+  /** The URL of the folder of the migrations, which contains the folders `sqlite` and `postgres`. */
   migrations: URL;
 }
 
@@ -185,12 +184,12 @@ export interface Lists {
 }
 
 /**
- * The descriptions of a domain's collections. Their keys are the names by which handlers call the collections. `npm run
- * generate` writes this object.
+ * The descriptions of a domain's collections. The keys are the names of the collections in handlers. `npm run generate`
+ * writes this object.
  */
 export type AnyDomain = Readonly<Record<string, AnyDescription>>;
 
-/** The type of the collections that handlers get. Each collection also has the domain's transactions as methods. */
+/** The type of the collections that handlers get. The domain's transactions are also methods of every collection. */
 export type CollectionsOf<Domain extends AnyDomain, Calls = unknown> = {
   [Name in keyof Domain]: CollectionOf<
     Domain[Name],
@@ -216,7 +215,7 @@ export type CollectionOf<Described extends AnyDescription, Referenced = never, C
     Calls
 >;
 type OfTenant<Tenant, All> = [Tenant] extends [never] ? All : { of(tenant: Tenant): All };
-/** The type of the tenant's value; `never` if the collection has no tenants. */
+/** The type of the tenant's value; `never` for a collection without tenants. */
 export type TenantOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'tenant' }>;
 /** A collection as a transaction sees it. Reads return the changes that the transaction has already made. */
 export type CollectionInTransaction<Described extends AnyDescription, Referenced = never> = Omit<
@@ -244,7 +243,7 @@ interface ReadsInTransaction<Found, Lists, Id> {
 /** The methods that this collection does not have: `put` exists only if clients choose the ids. */
 type Impossible<Described extends AnyDescription> = FieldsWith<Described, { is: 'id' }> extends never ? 'put' : never;
 /**
- * The refusal that a delete may return: `referenced` if records of another collection may refer to the deleted record.
+ * The refusal that a delete may return: `referenced` if another collection's records may refer to the deleted record.
  * Otherwise `never`.
  */
 export type Referenced<Domain extends AnyDomain, Name> = {
@@ -323,7 +322,7 @@ type IdOf<Described extends AnyDescription> = ValuesOf<Described, { set: 'id' } 
 type ValuesOf<Described extends AnyDescription, Trait> =
   FieldsOf<Described> extends infer Found ? Found[FieldsWith<Described, Trait> & keyof Found] : never;
 
-/** The type of a new record. It has all fields except those that the store sets. Fields with `first` are optional. */
+/** The type of a new record, with all fields except those that the store sets. Fields with `first` are optional. */
 export type NewOf<Described extends AnyDescription> =
   FieldsOf<Described> extends infer Found
     ? Flat<
@@ -368,8 +367,8 @@ type FieldsWith<Described extends AnyDescription, Trait> = {
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /**
- * The type of records whose schema is missing from the contract. With this type, an old domain still compiles after its
- * contract was replaced, but its records cannot be used.
+ * The type of records if their schema is missing from the contract. With this type, an old domain still compiles after
+ * its contract was replaced, but its records cannot be used.
  */
 declare const absent: unique symbol;
 interface NotInTheContract {
@@ -406,7 +405,7 @@ type FilterName<Found> = Found extends NotInTheContract
 type Scalar = bigint | string | number | boolean;
 
 /**
- * The type of `columns`: each field of the schema has a column. If the schema allows additional fields, this is
+ * The type of `columns`: a column for each field of the schema. If the schema allows additional fields, this is
  * `never`, so that every description is a compile error.
  */
 type Columns<Found> = Found extends NotInTheContract
@@ -455,7 +454,7 @@ type ScalarTypeOf<Value> = [Value] extends [bigint]
       : [Value] extends [boolean]
         ? 'boolean'
         : 'json' | JsonSince<'the field is an object, a list, or of several types'>;
-/** A type that no column has. It shows the reason for a compile error in the compiler's message. */
+/** A type that no column has, to show the reason for a compile error in the compiler's message. */
 interface JsonSince<Reason extends string> {
   readonly reason: Reason;
 }

@@ -88,7 +88,7 @@ const columnsOf = ({ equal, order }: WantedIndex): OrderKey[] => [
 
 /**
  * Whether an index begins with the wanted columns, read forwards or backwards. A unique index need not contain the
- * wanted columns that follow its own columns, because at most one row has the same values.
+ * wanted columns that follow its own columns, because at most one row contains the same values.
  */
 function isServing({ columns, isUnique }: FoundIndex, { equal, order }: WantedIndex, sql: readonly string[]): boolean {
   const count = isUnique ? Math.min(columns.length, sql.length) : sql.length;

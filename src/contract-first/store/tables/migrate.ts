@@ -1,6 +1,6 @@
 /**
- * Runs the migrations that a database still needs, on both databases. There are no migrations back to an earlier
- * version: if a newer program has migrated the database, the start fails and leaves the database unchanged.
+ * Runs the migrations that a database still needs, on both databases. Migrations back to an earlier version do not
+ * exist: if a newer program has migrated the database, the start fails and leaves the database unchanged.
  */
 
 import { type Dialect, sqlStep } from '../changes/statement.ts';
@@ -224,7 +224,7 @@ function checkColumns(
 
 /**
  * Checks the constraints of a table. Without a constraint that the description requires, the database would silently
- * accept records that should be refused.
+ * accept records that it should reject.
  * @throws Error that lists all missing constraints
  */
 function checkConstraints(

@@ -22,8 +22,8 @@ export interface Migration extends Applied {
 }
 
 /**
- * Loads the migrations of the engine and of all collections, in the order in which they run. @throws Error that names
- * all files with problems
+ * Loads the migrations of the engine and of all collections, in the order they run. @throws Error that names all files
+ * with problems
  */
 export function loadMigrations(database: DatabaseKind, domain: AnyDomain): Migration[] {
   const parts = [
@@ -88,8 +88,8 @@ export const createdTables = (sql: string): string[] =>
 
 /**
  * Returns the migrations that have not run on a database yet.
- * @throws Error that names all files that are missing, that were edited after they had run, or whose number is lower
- * than that of a file that has run
+ * @throws Error that names all files that are missing, that were edited after they had run, or that are numbered lower
+ * than a file that has run
  */
 export function planMigrations(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const digests = new Map(files.map((file) => [migrationPath(file), file.digest]));
@@ -117,7 +117,7 @@ function throwProblems(problems: readonly string[]): void {
 /** Returns the name of a migration's file for messages, such as `engine/0002-api-keys.sql`. */
 export const migrationPath = ({ part, name }: Applied) => `${part}/${name}`;
 
-/** Returns an error whose message begins with the name of the migration's file. */
+/** Returns an error with a message that begins with the name of the migration's file. */
 export function migrationError(migration: Migration, error: unknown): Error {
   const { message } = (error instanceof StoreUnavailable ? error.cause : error) as Error;
   return new Error(`${migrationPath(migration)}: ${message}`, { cause: error });
@@ -136,7 +136,7 @@ export function checkNoTables(found: readonly string[]): void {
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
-/** Matches the beginning of a comment, of a string or of a quoted name. It also matches a semicolon, and a word. */
+/** Matches a semicolon, a word, and the beginning of a comment, of a string or of a quoted name. */
 const TOKENS = {
   sqlite: /(--|\/\*|['"`[])|;|\w+/g,
   postgres: /(--|\/\*|e?'|"|\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|;|[\w$\u0080-\uffff]+/gi,

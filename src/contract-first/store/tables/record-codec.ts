@@ -16,8 +16,8 @@ export interface RecordCodec extends TextSource {
    */
   readonly check: (record: Fields) => string[] | undefined;
   /**
-   * Checks the fields of an update, in which null removes an optional field. Returns the problems as texts; undefined
-   * if the fields fit.
+   * Checks the fields of an update; null removes an optional field. Returns the problems as texts; undefined if the
+   * fields fit.
    */
   readonly checkFields: (fields: Fields) => string[] | undefined;
 }

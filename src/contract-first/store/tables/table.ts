@@ -11,25 +11,22 @@ export interface Field extends Readonly<Column> {
 }
 
 export interface Table {
-  /** The name of the collection whose records are in the table. */
+  /** The name of the collection that keeps its records in the table. */
   collection: string;
   name: string;
   /** The word for one record, such as `order`. */
   noun: string;
   /** Whether a record that breaks its schema is answered with 400, as an error of the request. */
   isUnfitInvalid: boolean;
-  /** The fields, in the order in which the JSON contains them. */
+  /** The fields, in the order of the JSON. */
   fields: Field[];
   /** The names of the internal fields, which clients do not see. */
   internal: string[];
   /** The fields that an INSERT writes. The sequence number is not among them, because the database assigns it. */
   newFields: Field[];
-  /**
-   * The fields by which lists can be filtered: first the tenant, then the fields of `always`, then the fields of
-   * `equal`.
-   */
+  /** The fields that can filter lists: first the tenant, then the fields of `always`, then the fields of `equal`. */
   filters: Field[];
-  /** How many filters every query must contain. They are the first ones in `filters`. */
+  /** How many of `filters`, counted from the first, every query must contain. */
   fixed: number;
   ranges: Field[];
   prefixes: Field[];
@@ -38,26 +35,26 @@ export interface Table {
   mostSkipped: number;
   /** Whether a query may ask for the total number of records. */
   counts: boolean;
-  /** The field with the id, by which handlers find a record. */
+  /** The field with the id, which handlers use to find a record. */
   id: Field;
   /**
-   * The column with the sequence number, by which pages are sorted. It is the id if the store sets an int64 id, and
-   * otherwise `seq`, which clients do not see.
+   * The column with the sequence number, which sorts pages: the id if the store sets an int64 id, and otherwise `seq`,
+   * which clients do not see.
    */
   sequence: string;
   /** The field with the tenant. If there is one, other columns are unique only within each tenant. */
   tenant: Field | undefined;
-  /** The unique columns that identify a record: the id, after the tenant if the table has one. */
+  /** The unique columns that identify a record: the id, after the tenant if there is one. */
   key: string[];
   /**
-   * The other sets of unique columns. A record whose values in such a set already exist is refused with the `code` of
-   * the set.
+   * The other sets of unique columns. If a record's values in such a set already exist, the record is refused with the
+   * `code` of the set.
    */
   unique: { columns: string[]; code: string }[];
   relations: Relation[];
 }
 
-/** A field by which an order sorts. The last field of each order has a different value in every record. */
+/** A field that an order sorts by. The last field of each order contains a different value in every record. */
 export interface OrderKey {
   field: Field;
   isDown: boolean;
@@ -68,7 +65,7 @@ export interface Relation {
   field: Field;
   /**
    * The columns of the foreign key. In collections with tenants, they include the tenant's column, so that a record
-   * cannot refer to a record of another tenant.
+   * cannot refer to another tenant's record.
    */
   columns: string[];
   parent: Pick<Table, 'collection' | 'name' | 'id' | 'tenant'>;
@@ -81,7 +78,7 @@ const SEQUENCE = 'seq';
 const UNQUOTED_NAME = /^[a-z_][a-z0-9_]*$/;
 
 /**
- * Makes the tables of a domain. Each table is after the tables that it refers to.
+ * Makes the tables of a domain, every table after the tables that it refers to.
  * @throws Error if a description refers to an unknown collection, or if references form a cycle
  */
 export function toTables(domain: AnyDomain): Table[] {
@@ -201,7 +198,7 @@ function toLists(
 /** Makes a field for the sequence column, which clients do not see. */
 const toSequence = (column: string): Field => ({ name: column, column, type: 'int64' });
 
-/** Returns the field with the sequence number. Each order ends with it. */
+/** Returns the field with the sequence number, which is at the end of each order. */
 export const sequenceOf = ({ id, sequence }: Table): Field => (id.column === sequence ? id : toSequence(sequence));
 
 /** Whether the field may be absent or null. */
@@ -261,8 +258,9 @@ export const isText = (type: ColumnType) => type === 'text' || type === 'uuid' |
 export const toJsonText = (value: unknown) => stringify(value) as string;
 
 /**
- * Returns the columns and values of a trial row, as SQL. Both databases can convert the text '1' to every column type.
- * Even if the row violates a constraint, the trial has succeeded, because the database has accepted everything else.
+ * Returns the columns and values of a trial row, as SQL. SQLite and PostgreSQL can convert the text '1' to every column
+ * type. Even if the row violates a constraint, the trial has succeeded, because the database has accepted everything
+ * else.
  */
 export function toTrialRow({ newFields }: Table): { columns: string[]; values: string[] } {
   return {
