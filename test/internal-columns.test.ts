@@ -221,7 +221,7 @@ function testColumns(t: Test, prepare: (t: Test) => Open): void {
 
 onBoth(t, testColumns);
 
-t.test('an internal column that is a second id or has the name of a field of the schema is an error', (t) => {
+t.test('an internal column is an error if it is a second id, or if a field of the schema has its name', (t) => {
   const { lockers } = domain;
   const toOwn = (internal: object) => () =>
     toTable({ ...lockers, internal: internal as typeof lockers.internal, lists: {}, unique: [] });

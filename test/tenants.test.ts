@@ -83,7 +83,7 @@ function testTenants(t: Test, open: (t: Test) => Promise<Shops>): void {
   );
 
   t.test(
-    'callers of one tenant share an Idempotency-Key; the same key of another tenant is a different key',
+    'all callers of a tenant share an Idempotency-Key; an equal key of another tenant is independent',
     async (t) => {
       const [mine, other] = shopsOf(await open(t));
       const create = ({ items }: Shop, caller: string, digest = '') => {

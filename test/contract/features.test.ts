@@ -80,7 +80,7 @@ const CONTRACTS: Record<string, string> = {
   'A schema that accepts no': body({ ...string, enum: [1] }),
   'A discriminator with an': body({ oneOf: [{ type: 'object' }], discriminator: { propertyName: 'kind' } }),
   'A schema that consists': recursive({ allOf: [self] }),
-  'The same in a reply': echo({
+  'A reply that requires': echo({
     responses: {
       '200': {
         content: { 'application/json': { schema: { type: 'object', properties: { a: {} }, required: ['id'] } } },

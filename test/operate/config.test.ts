@@ -305,7 +305,7 @@ t.test('setting WORKERS is an error that explains how to run several processes',
 });
 
 t.test(
-  'an unknown option in DATABASE_URL, or a PGSSL… variable of libpq, is an error that names the option or variable',
+  'an unknown option in DATABASE_URL is an error that names it, and so is any PGSSL… environment variable',
   (t) => {
     const DATABASE_URL = 'postgres://ada@db/pets?shcema=pets';
     t.strictSame(problemsOf({ DATABASE_URL }), ['  - DATABASE_URL has an option that is not known: shcema']);

@@ -147,8 +147,8 @@ export type Fits = (record: string, collection: string) => boolean;
 /** The methods that read all records, for operators' commands and the start. */
 export interface Contents {
   /**
-   * Counts the records that do not fit a contract. If all records fit, the store keeps the contract's digest: later
-   * calls with the same digest return 0 without reading the records.
+   * Counts the records that do not fit a contract; `contract` is its digest. If all records fit, the store remembers the
+   * digest, and later calls with the same digest return 0 without reading the records.
    */
   countInvalidRecords(contract: string, fits: Fits): Awaitable<number>;
 }

@@ -296,7 +296,7 @@ t.test("if any schema in a record's allOf restricts a field more than the reques
   t.match((await judge(t, edited(edit))).errors, [reported]);
 });
 
-t.test('if a request body can break a rule over several fields of its record, the build fails', async (t) => {
+t.test('the build fails if a request body can break a rule of the record that combines several fields', async (t) => {
   const problemOf = (value: RegExp | string, problem: string) =>
     new RegExp(`^operation createPet: its body: .*${value}.* is let in, and not stored by schema Pet: it.*${problem}$`);
   const withStatus = { required: ['status'] };

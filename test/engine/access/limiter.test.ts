@@ -162,7 +162,7 @@ t.test('the limiter keeps the request count of an API key while it counts reques
 });
 
 t.test(
-  'the limiter frees the memory for tokens and addresses when their window ends, and limits the memory for long ids',
+  'the limiter forgets a token or an address when its window ends, and a long id takes no more memory than a short one',
   (t) => {
     const clock = holdClock(t);
     clock.pass(1000 - (Date.now() % 1000));

@@ -138,7 +138,7 @@ t.test(
 );
 
 t.test(
-  'a create waits while its client does not read the earlier replies; then all requests are answered in order',
+  'on one connection, a create waits until the client reads earlier replies; all replies are in order',
   async (t) => {
     const service = await startLimited(t, {});
     const create = post('{"name":"Rex","categoryId":1}');

@@ -29,7 +29,7 @@ t.test('if the free disk space cannot be read, the metrics omit it', async (t) =
   t.equal(await read('disk_free_bytes'), undefined);
 });
 
-t.test('the metrics omit the time of the last read of API keys until keys are read', async (t) => {
+t.test('the metrics show the time of the last read of API keys only after the first read', async (t) => {
   const { counts, read } = build();
   t.equal(await read('api_keys_read_timestamp_seconds'), undefined);
   counts.keysReadAt = 1_790_000_000;

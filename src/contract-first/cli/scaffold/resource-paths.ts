@@ -132,8 +132,8 @@ function pick(operations: Operation[], kinds: Record<string, OperationKind>, isU
 const VERBS = { create: /^(create|add|new)$/, list: /^(list|all)$/ };
 
 /**
- * Finds the create or the list of a resource at another path than its base. Returns none if there are several such
- * paths.
+ * Finds the operation that creates or lists the records of a resource at a path other than the path of the resource.
+ * Returns an empty list if there are several such paths.
  */
 function findElsewhere(base: string, shapes: Shapes, method: string, kind: 'create' | 'list'): FoundOperation[] {
   const [before, last] = split(base);

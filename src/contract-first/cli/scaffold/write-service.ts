@@ -97,7 +97,7 @@ class ServiceParts {
   readonly #written = new Set<string>();
   /** The operationIds of the handlers that existed before. */
   readonly #kept = new Set<string>();
-  /** The folders of collections that existed before. */
+  /** The folders of the collections that the service already had before this run. */
   readonly #folders: string[] = [];
   readonly #tests: WrittenTests;
 

@@ -137,7 +137,7 @@ interface Part {
   name: string;
   /** The JSON Pointer to the part in the complete operation. */
   pointer: string;
-  /** The JSON Pointer to the part in `alone`. */
+  /** The JSON Pointer to the same part in the document `alone`. */
   at: string;
   alone: Record<string, unknown>;
 }

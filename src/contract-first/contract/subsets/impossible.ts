@@ -67,8 +67,8 @@ function visit(
 }
 
 /**
- * Reports required fields that no subschema describes. The field and `required` may be in different subschemas, as in
- * `anyOf: [{ required: [mail] }, { required: [phone] }]`.
+ * Reports required fields that no subschema describes. It is not an error if one subschema requires a field and another
+ * one describes it, as `anyOf: [{ required: [mail] }, { required: [phone] }]` next to `properties`.
  */
 export function reportUnmetRequired(
   schema: Schema,

@@ -39,8 +39,8 @@ export type BuildCheck = (schema: Schema, options: CheckOptions, report: ReportP
 
 export interface Checks extends BuildCheck {
   /**
-   * Compiles one function that no check has called yet, which takes a few milliseconds. Returns false if no such
-   * function is left.
+   * Compiles one check ahead of its first call. This takes a few milliseconds. Returns false if every check is already
+   * compiled.
    */
   compileNext: () => boolean;
 }

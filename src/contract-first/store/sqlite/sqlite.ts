@@ -50,7 +50,7 @@ export class Sqlite extends Better {
     preventGc(this);
   }
 
-  /** @internal The published types omit this method, because those of better-sqlite3 already declare it. */
+  /** @internal Keeps this method out of the package's types: the types of better-sqlite3 already declare `prepare`. */
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(source: string) {
     return preventGc(super.prepare<Parameters, Result>(source));
   }

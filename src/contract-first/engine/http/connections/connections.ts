@@ -56,8 +56,8 @@ export class Connections {
   /** How many connections and how many requests exceeded the limits in the current second. */
   #overLimit = { connections: 0, requests: 0 };
   /**
-   * The requests that arrive during a stop, and wait until the server has stopped listening (`listening.ts`). Undefined
-   * if the server is not stopping.
+   * Functions that resume the requests that arrived during a stop. They are called when the server has stopped
+   * listening (`listening.ts`). Undefined if the server is not stopping.
    */
   held: (() => void)[] | undefined;
 
