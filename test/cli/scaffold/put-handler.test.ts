@@ -172,6 +172,23 @@ function putBooks(edit: (put: Json, parts: { paths: Json; book: Json }) => void)
   };
 }
 
+t.test('`new` writes the handler of a PUT even if the schemas of its 200 and 201 contain integers', async (t) => {
+  const inline = (most: number) => ({
+    type: 'object',
+    required: ['id', 'title'],
+    properties: { id: { ...int64, maximum: most }, title: text },
+  });
+  const statusOf = async (most: number) => {
+    const change = putBooks((put, { book }) => {
+      book.properties = { id: { ...int64, maximum: 9 }, title: text };
+      put.responses = { 200: reply(inline(9)), 201: reply(inline(most)) };
+    });
+    return (await write(t, 'books', change)).handler('replaceBook');
+  };
+  t.match(await statusOf(9), 'status: put.isNew ? 201 : 200');
+  t.match(await statusOf(8), 'status: 200');
+});
+
 t.test('if a PUT declares 201, the handler that `new` writes creates records with ids of clients', async (t) => {
   const { reasons, handler, domain, found, test } = await write(
     t,

@@ -1,4 +1,5 @@
 /** Writes the handler of a PUT that creates a record if it does not exist. */
+import { isDeepStrictEqual } from 'node:util';
 import { withArticle } from '../../store/tables/table.ts';
 import { type CheckedCode, code, toObjectLiteral, toPropertyName } from '../generate/source-text.ts';
 import { checkId } from './change-handler.ts';
@@ -41,6 +42,7 @@ export function writePutHandler(writing: Writing, made: HandlerCode): void {
 function tellsNew({ operation, source }: Writing): boolean {
   const created = operation.replies.find(({ status }) => status === '201');
   const replaced = successOf(operation);
-  const toText = (reply: typeof created) => reply && JSON.stringify(schemaOfReply(operation, reply, source));
-  return replaced?.status === '200' && created !== undefined && toText(created) === toText(replaced);
+  if (replaced?.status !== '200' || !created) return false;
+  const [one, other] = [created, replaced].map((reply) => schemaOfReply(operation, reply, source));
+  return isDeepStrictEqual(one, other);
 }
