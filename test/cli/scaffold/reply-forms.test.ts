@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { type WrittenCollection, writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
 import { writeTest } from '../../../src/contract-first/cli/scaffold/written-test.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
-import { books, record, reply, text } from './books-contract.ts';
+import { books, none, record, reply, text } from './books-contract.ts';
 
 async function write(t: Test, edit?: Parameters<typeof books>[0], isAssuming = false) {
   const file = join(t.testdir(), 'contract.json');
@@ -45,6 +45,18 @@ t.test('`new` writes no handler for a GET that may return several records for on
   });
   t.equal(reasons.get('getBook'), 'its reply is not a Book');
 });
+
+t.test(
+  '`new` writes no handler for a GET whose success has no content, and still tests the other handlers',
+  async (t) => {
+    const { reasons, handlers, test } = await write(t, ({ paths }) => {
+      paths['/books/{bookId}'].get.responses[200] = none;
+    });
+    t.equal(reasons.get('getBook'), 'its reply is not a Book');
+    t.notOk(handlers.has('getBook'));
+    t.match(test(), 'client.createBook(');
+  },
+);
 
 t.test('`new` treats a oneOf with one schema, or a schema or null, like the schema itself', async (t) => {
   const { handlers, reasons } = await write(t, ({ paths }) => {
