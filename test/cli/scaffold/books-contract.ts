@@ -8,6 +8,14 @@ export const record = (name: string) => ({ $ref: `#/components/schemas/${name}` 
 export const path = (name: string, schema: Json) => ({ name, in: 'path', required: true, schema });
 export const query = (name: string, schema: Json, others = {}) => ({ name, in: 'query', schema, ...others });
 export const none = { description: 'None.' };
+/** Returns a function that makes operations that answer with a record of the schema `name`. */
+export const answering =
+  (name: string) =>
+  (operationId: string, others = {}) => ({
+    operationId,
+    ...others,
+    responses: { 200: reply(record(name)), default: reply(record('Failure')) },
+  });
 
 /** Returns the contract after an edit of its parts. `name` replaces the name of the resource. */
 export function books(

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { writeCollections } from '../../../src/contract-first/cli/scaffold/collection-files.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import type { Json } from '../../any-json.ts';
-import { books, json, none, path, record, reply, text } from './books-contract.ts';
+import { answering, books, json, none, path, record, reply, text } from './books-contract.ts';
 
 const int64 = { type: 'integer', format: 'int64' };
 
@@ -21,11 +21,7 @@ function notes(edit: (parts: { paths: Json; note: Json; body: Json; schemas: Jso
     const body: Json = { type: 'object', required: ['text'], properties: { text, tags: note.properties.tags } };
     Object.assign(schemas, { Note: note, NewNote: body });
     const requestBody = { required: true, ...json(record('NewNote')) };
-    const one = (operationId: string, others = {}) => ({
-      operationId,
-      ...others,
-      responses: { 200: reply(record('Note')), default: reply(record('Failure')) },
-    });
+    const one = answering('Note');
     paths['/books/{bookId}/notes'] = {
       parameters: [path('bookId', int64)],
       get: { ...one('listNotes'), responses: { 200: reply({ type: 'array', items: record('Note') }) } },

@@ -7,7 +7,7 @@ import { type WrittenCollection, writeCollections } from '../../../src/contract-
 import { writeTest } from '../../../src/contract-first/cli/scaffold/written-test.ts';
 import { loadContract } from '../../../src/contract-first/contract/read/load-contract.ts';
 import type { Json } from '../../any-json.ts';
-import { books, json, none, path, query, record, reply, text } from './books-contract.ts';
+import { answering, books, json, none, path, query, record, reply, text } from './books-contract.ts';
 
 const int64 = { type: 'integer', format: 'int64' };
 
@@ -126,11 +126,7 @@ function notes(edit: (paths: Json) => void = () => {}): Parameters<typeof books>
       required: true,
       ...json({ type: 'object', required: ['text'], properties: { text } }),
     };
-    const one = (operationId: string, others = {}) => ({
-      operationId,
-      ...others,
-      responses: { 200: reply(record('Note')), default: reply(record('Failure')) },
-    });
+    const one = answering('Note');
     paths['/books/{bookId}/notes'] = {
       parameters: [path('bookId', int64)],
       get: { operationId: 'listNotes', responses: { 200: reply({ type: 'array', items: record('Note') }) } },
